@@ -109,8 +109,8 @@ FERRY_API ferry_status ferry_model_open_memory(const void *data, size_t size, in
 FERRY_API void ferry_model_close(ferry_model *model);
 
 /* Reads the whole file and checks what opening does not: the content hash, and that the coarse output matrix and its
- * bound follow from the output matrix. The hash finds damage; it does not prove who made the file.
- * Errors: FORMAT (the file is damaged or contradicts itself), UNSUPPORTED (it has no hash), MEMORY. */
+ * bound, or the error of its planes, follow from the output matrix. The hash finds damage; it does not prove who made
+ * the file. Errors: FORMAT (the file is damaged or contradicts itself), UNSUPPORTED (it has no hash), MEMORY. */
 FERRY_API ferry_status ferry_model_verify(const ferry_model *model, ferry_error *error);
 
 /* What the model's file says about it: key number `index` of this build, static; NULL past the last. */

@@ -145,6 +145,8 @@ ferry_status ferry_model_verify(const ferry_model *model, ferry_error *error)
     FERRY_NEEDS(model);
     const ferry_transformer *transformer = &model->file.transformer;
     FERRY_TRY(ferry_model_file_verify(&model->file, error));
+    if (transformer->output.kind == FERRY_MATRIX_PLANES)
+        return ferry_planes_verify(&transformer->output, model->file.gguf.file, error);
     if (transformer->output_coarse.matrix.weights == NULL) return FERRY_OK;
     ferry_model_widen(model);
     return ferry_coarse_verify(&transformer->output, &transformer->output_coarse, model->file.gguf.file, error);

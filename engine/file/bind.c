@@ -201,19 +201,39 @@ static ferry_status bind_sizes(ferry_binder *binder, const char *name, int32_t n
     return FERRY_OK;
 }
 
+/* The lower plane of "<name>.weight", which is the upper one, and the bound of its error. Whether that is true is not
+ * checked. */
+static ferry_status bind_planes(ferry_binder *binder, const char *name, ferry_matrix *matrix, ferry_error *error)
+{
+    int64_t shape[3];
+    const void *lower = NULL;
+    const float *lost;
+    /* Kernels convert the error to an integer. A nibble errs by 7.5 at most. */
+    const float max = nextafterf((float)(7.5 * sqrt((double)matrix->K)), INFINITY);
+    ferry_matrix_shape(matrix->kind, matrix->N, matrix->K, shape);
+    FERRY_TRY(find(binder, ferry_format("%s.lower", name).text, FERRY_I8, 3, shape, &lower, error));
+    FERRY_TRY(bind_sizes(binder, ferry_format("%s.error", name).text, 1, 0, max, &lost, error));
+    matrix->lower = lower;
+    matrix->nibbles_error = *lost;
+    return FERRY_OK;
+}
+
 /* int8 numbers with one scale for each row or one multiplier, and optionally a multiplier of the inputs. */
 static ferry_status bind_int8(ferry_binder *binder, const char *name, ferry_matrix *matrix, ferry_error *error)
 {
     const ferry_short_text scale = ferry_format("%s.scale", name), multiplier = ferry_format("%s.multiplier", name);
     const ferry_short_text input = ferry_format("%s.input_multiplier", name);
     const bool has_scale = ferry_gguf_tensor(binder->gguf, scale.text) != NULL;
+    const bool planes = matrix->kind == FERRY_MATRIX_PLANES;
     const float *value;
+    if (planes) FERRY_TRY(bind_planes(binder, name, matrix, error));
     FERRY_TRY(ferry_matrix_begin(matrix, binder->kernels, binder->arena, error));
     if (has_scale == (ferry_gguf_tensor(binder->gguf, multiplier.text) != NULL))
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected one of the tensors '%s' and '%s', found %s",
                           binder->gguf->file, scale.text, multiplier.text, has_scale ? "both" : "none");
     if (has_scale) {
-        FERRY_TRY(bind_sizes(binder, scale.text, matrix->N, FLT_TRUE_MIN, FLT_MAX, &matrix->scales, error));
+        const float min = planes ? 0 : FLT_TRUE_MIN; /* 0: a row of zeros */
+        FERRY_TRY(bind_sizes(binder, scale.text, matrix->N, min, FLT_MAX, &matrix->scales, error));
     } else {
         FERRY_TRY(bind_sizes(binder, multiplier.text, 1, FLT_TRUE_MIN, FLT_MAX, &value, error));
         matrix->multiplier = *value;
@@ -242,13 +262,15 @@ static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t 
     const ferry_tensor *tensor;
     size_t max = 0;
     FERRY_TRY(find_any(binder, weight.text, &tensor, error));
-    matrix->kind = tensor->type == FERRY_I8 ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS;
+    const bool planes =
+        K % FERRY_NIBBLE_GROUP == 0 && ferry_gguf_tensor(binder->gguf, ferry_format("%s.lower", name).text) != NULL;
+    matrix->kind = tensor->type != FERRY_I8 ? FERRY_MATRIX_FLOATS : planes ? FERRY_MATRIX_PLANES : FERRY_MATRIX_INT8;
     FERRY_TRY(check_panels(binder, weight.text, tensor, matrix->kind, N, K, error));
     matrix->N = N;
     matrix->K = K;
     binder->parameters += (int64_t)N * K;
     for (int i = 0; i < 3; i++) {
-        if (tensor->type == types[i]) binder->type_bytes[i] += tensor->bytes;
+        if (tensor->type == types[i]) binder->type_bytes[i] += tensor->bytes * (planes ? 2 : 1);
         if (binder->type_bytes[i] <= max) continue;
         max = binder->type_bytes[i];
         binder->type = types[i];
@@ -270,32 +292,28 @@ static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t 
     }
 }
 
-/* The coarse matrix of the output matrix `exact`, if the file has one, with its bound. Whether they belong to `exact`
- * is not checked. Errors: FORMAT. */
+/* The coarse matrix of an output matrix of floats, `exact`, if the file has one, with its bound. Whether they belong to
+ * `exact` is not checked. Errors: FORMAT. */
 static ferry_status bind_coarse(ferry_binder *binder, const ferry_matrix *exact, ferry_coarse *coarse,
                                 ferry_error *error)
 {
     static const char weight[] = FERRY_OUTPUT_COARSE ".weight", bound[] = FERRY_OUTPUT_COARSE ".error";
-    const bool int8 = exact->kind == FERRY_MATRIX_INT8, bounded = ferry_gguf_tensor(binder->gguf, bound) != NULL;
-    const ferry_matrix_kind kind = int8 ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_INT8;
     const ferry_tensor *tensor;
-    const float *scales = NULL, *lost, *norm;
-    if (ferry_gguf_tensor(binder->gguf, weight) == NULL || (int8 && exact->K % FERRY_NIBBLE_GROUP != 0))
-        return FERRY_OK;
+    const float *scales, *lost, *norm;
+    if (ferry_gguf_tensor(binder->gguf, weight) == NULL || exact->kind != FERRY_MATRIX_FLOATS) return FERRY_OK;
     FERRY_TRY(find_any(binder, weight, &tensor, error));
     if (tensor->type != FERRY_I8) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected i8, found %s", binder->gguf->file,
                           weight, ferry_type_name(tensor->type));
     }
-    FERRY_TRY(check_panels(binder, weight, tensor, kind, exact->N, exact->K, error));
-    if (!int8 || (bounded && exact->scales != NULL))
-        FERRY_TRY(bind_sizes(binder, FERRY_OUTPUT_COARSE ".scale", exact->N, 0, FLT_MAX, &scales, error));
-    if (!bounded) return FERRY_OK; /* of an early file: not used without a bound */
-    /* Kernels convert the error of nibbles to an integer. A nibble errs by 15 at most. */
-    const float max = int8 ? nextafterf((float)(15 * sqrt((double)exact->K)), INFINITY) : FLT_MAX;
-    FERRY_TRY(bind_sizes(binder, bound, 1, 0, max, &lost, error));
+    FERRY_TRY(check_panels(binder, weight, tensor, FERRY_MATRIX_INT8, exact->N, exact->K, error));
+    FERRY_TRY(bind_sizes(binder, FERRY_OUTPUT_COARSE ".scale", exact->N, 0, FLT_MAX, &scales, error));
+    if (ferry_gguf_tensor(binder->gguf, bound) == NULL)
+        return FERRY_OK; /* of an early file: not used without a bound */
+    FERRY_TRY(bind_sizes(binder, bound, 1, 0, FLT_MAX, &lost, error));
     FERRY_TRY(bind_sizes(binder, FERRY_OUTPUT_COARSE ".norm", 1, 0, FLT_MAX, &norm, error));
-    *coarse = (ferry_coarse){.matrix = {kind, .N = exact->N, .K = exact->K, .weights = tensor->data, .scales = scales},
+    *coarse = (ferry_coarse){.matrix = {FERRY_MATRIX_INT8, .N = exact->N, .K = exact->K, .int8 = tensor->data,
+                                        .scales = scales},
                              .error = *lost,
                              .norm = *norm};
     return FERRY_OK;

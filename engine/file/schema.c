@@ -94,6 +94,7 @@ const ferry_feature ferry_features[] = {
     {"output-scale", NULL},
     {"output-coarse", NULL}, /* of early files, without a bound: the coarse matrix is not used */
     {"output-coarse:bound", NULL},
+    {"planes", NULL}, /* an int8 matrix in two planes of nibbles */
     {"start:zero", NULL},
     {"shortlist", NULL},
     {"inputs:sentence", NULL},

@@ -64,7 +64,7 @@ static void print_memory(FILE *out, const ferry_model_file *file)
 /* int8 matrices: with a scale for each row, with one multiplier, with a multiplier for their inputs. */
 static void count_int8(const ferry_matrix *matrix, int counts[3])
 {
-    if (matrix->kind != FERRY_MATRIX_INT8) return;
+    if (matrix->kind == FERRY_MATRIX_FLOATS) return;
     counts[matrix->scales != NULL ? 0 : 1]++;
     counts[2] += matrix->input_multiplier > 0;
 }

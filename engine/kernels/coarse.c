@@ -9,45 +9,16 @@
 #include "base/system.h"
 #include "linear.h"
 
-/* ---- an int8 panel as nibbles, a float panel as int8 ---- */
+/* ---- an int8 panel in two planes, a float panel as int8 ---- */
 
-/* rounded = 16 u of a line (kernels.h), in unsigned bytes. */
-static void round_line(const int8_t *int8, uint8_t *rounded)
+void ferry_planes_from_panel(const int8_t *int8, int32_t K, uint8_t *upper, uint8_t *lower)
 {
-    for (size_t i = 0; i < FERRY_LINE_BYTES; i++) {
-        const uint8_t q = (uint8_t)(int8[i] + 128), capped = q < 247 ? q : 247;
-        rounded[i] = (uint8_t)(capped + 8) & 0xf0;
-    }
-}
-
-/* For each q of a line: errors += (q - q̂)², at most 15²; marks |= q. */
-static void measure_line(const int8_t *int8, const uint8_t *rounded, uint16_t *errors, uint8_t *marks)
-{
-    for (size_t i = 0; i < FERRY_LINE_BYTES; i++) {
-        const int16_t error = (int8_t)(uint8_t)(int8[i] + 128 - rounded[i]);
-        errors[i] = (uint16_t)(errors[i] + error * error);
-        marks[i] |= (uint8_t)int8[i];
-    }
-}
-
-void ferry_nibbles_from_panel(const int8_t *int8, int32_t K, uint8_t *nibbles, ferry_nibbles_error *of)
-{
-    enum { SUMMED = 128 }; /* lines of nibbles: the sums of their errors fit in 16 bits */
-    uint8_t first[FERRY_LINE_BYTES], second[FERRY_LINE_BYTES], marks[FERRY_LINE_BYTES] = {0};
-    memset(of, 0, sizeof *of);
-    for (int32_t k = 0; k < K;) {
-        uint16_t errors[FERRY_LINE_BYTES] = {0};
-        const int32_t end = K - k < FERRY_NIBBLE_GROUP * SUMMED ? K : k + FERRY_NIBBLE_GROUP * SUMMED;
-        for (; k < end; k += FERRY_NIBBLE_GROUP, int8 += 2 * FERRY_LINE_BYTES, nibbles += FERRY_LINE_BYTES) {
-            round_line(int8, first);
-            round_line(int8 + FERRY_LINE_BYTES, second);
-            measure_line(int8, first, errors, marks);
-            measure_line(int8 + FERRY_LINE_BYTES, second, errors, marks);
-            for (size_t i = 0; i < FERRY_LINE_BYTES; i++) nibbles[i] = (uint8_t)(first[i] >> 4 | second[i]);
+    for (int32_t k = 0; k < K; k += FERRY_NIBBLE_GROUP, int8 += FERRY_LINE_BYTES)
+        for (size_t i = 0; i < FERRY_LINE_BYTES; i++, int8++) {
+            const uint8_t first = (uint8_t)(int8[0] + 128), second = (uint8_t)(int8[FERRY_LINE_BYTES] + 128);
+            *upper++ = (uint8_t)(first >> 4 | (second & 0xf0));
+            *lower++ = (uint8_t)((first & 0x0f) | second << 4);
         }
-        for (size_t i = 0; i < FERRY_LINE_BYTES; i++) of->squares[i / FERRY_CELL_BYTES] += errors[i];
-    }
-    for (size_t i = 0; i < FERRY_LINE_BYTES; i++) of->any[i / FERRY_CELL_BYTES] |= marks[i] != 0;
 }
 
 /* Four steps of a panel, [4][16], into int8 [16][4] by the reciprocals of the scales. */
@@ -117,31 +88,12 @@ static void measure_panel(const float *panel, size_t K, double *norms)
     for (size_t l = 0; l < FERRY_LANES; l++) norms[l] = sqrt(norms[l]) + sqrt((double)K) * LOST_SQUARE;
 }
 
-size_t ferry_coarse_size(const ferry_matrix *exact, int32_t N)
-{
-    return exact->kind == FERRY_MATRIX_INT8 ? ferry_nibbles_size(N, exact->K) : ferry_int8_size(N, exact->K);
-}
-
-/* A row of zeros gets the scale 0: then its bound is exact, too. */
-static void coarsen_int8(const ferry_matrix *exact, size_t p, void *weights, float *scales, ferry_coarse *coarse)
-{
-    const size_t first = p * FERRY_LANES;
-    ferry_nibbles_error error;
-    ferry_nibbles_from_panel(exact->int8 + p * ferry_int8_size(FERRY_LANES, exact->K), exact->K, weights, &error);
-    for (size_t l = 0; l < FERRY_LANES && first + l < (size_t)exact->N; l++) {
-        const float scale = exact->scales == NULL ? 1 / exact->multiplier : error.any[l] ? exact->scales[first + l] : 0;
-        scales[l] = scale;
-        cover(&coarse->norm, 127 * sqrt((double)exact->K) * (double)scale);
-        cover(&coarse->error, sqrt((double)error.squares[l]));
-    }
-}
-
-static void coarsen_floats(const ferry_matrix *exact, size_t p, void *weights, float *scales, ferry_coarse *coarse)
+void ferry_coarsen_panel(const ferry_matrix *exact, size_t p, int8_t *int8, float *scales, ferry_coarse *coarse)
 {
     const size_t K = (size_t)exact->K;
     const float *panel = exact->panels + p * K * FERRY_LANES;
     double norms[FERRY_LANES];
-    ferry_int8_from_panel(panel, exact->K, weights, scales);
+    ferry_int8_from_panel(panel, exact->K, int8, scales);
     measure_panel(panel, K, norms);
     for (size_t l = 0; l < FERRY_LANES; l++) {
         cover(&coarse->norm, norms[l]);
@@ -149,29 +101,46 @@ static void coarsen_floats(const ferry_matrix *exact, size_t p, void *weights, f
     }
 }
 
-void ferry_coarsen_panel(const ferry_matrix *exact, size_t p, void *weights, float *scales, ferry_coarse *coarse)
+float ferry_planes_error(const ferry_matrix *planes)
 {
-    if (exact->kind == FERRY_MATRIX_INT8)
-        coarsen_int8(exact, p, weights, scales, coarse);
-    else
-        coarsen_floats(exact, p, weights, scales, coarse);
+    float error = 0;
+    const uint8_t *lower = planes->lower;
+    for (int32_t first = 0; first < planes->N; first += FERRY_LANES) {
+        int32_t sums[FERRY_LANES] = {0}; /* Σ l·(15 - l): (q - q̂)² = (l - 7.5)² = 7.5² - l·(15 - l) */
+        for (int32_t k = 0; k < planes->K; k += FERRY_NIBBLE_GROUP)
+            for (size_t i = 0; i < FERRY_LINE_BYTES; i++, lower++) {
+                const int32_t a = *lower & 15, b = *lower >> 4;
+                sums[i / FERRY_CELL_BYTES] += a * (15 - a) + b * (15 - b);
+            }
+        for (int32_t l = 0; l < FERRY_LANES && first + l < planes->N; l++)
+            if (planes->scales == NULL || planes->scales[first + l] > 0)
+                cover(&error, sqrt(56.25 * (double)planes->K - (double)sums[l]));
+    }
+    return error;
+}
+
+ferry_status ferry_planes_verify(const ferry_matrix *planes, const char *file, ferry_error *error)
+{
+    const double expected = (double)ferry_planes_error(planes), found = (double)planes->nibbles_error;
+    if (found == expected) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT,
+                      "%s: error of the planes of the output matrix: expected %.9g, found %.9g", file, expected, found);
 }
 
 ferry_status ferry_coarse_verify(const ferry_matrix *exact, const ferry_coarse *stored, const char *file,
                                  ferry_error *error)
 {
-    const size_t bytes = ferry_coarse_size(exact, FERRY_LANES);
-    const float *stored_scales = stored->matrix.scales;
+    const size_t bytes = ferry_int8_size(FERRY_LANES, exact->K);
     ferry_coarse made = {.error = 0};
     float scales[FERRY_LANES];
-    void *panel = malloc(bytes);
+    int8_t *panel = malloc(bytes);
     bool same = true;
     if (panel == NULL) return ferry_fail_memory(error, "a panel of a matrix", bytes, 1);
     for (size_t p = 0, n = 0; same && p < ferry_matrix_panels(exact); p++, n += FERRY_LANES) {
         const size_t left = (size_t)exact->N - n, rows = left < FERRY_LANES ? left : FERRY_LANES;
         ferry_coarsen_panel(exact, p, panel, scales, &made);
-        same = memcmp(panel, (const char *)stored->matrix.weights + p * bytes, bytes) == 0 &&
-               (stored_scales == NULL || memcmp(scales, stored_scales + n, rows * sizeof *scales) == 0);
+        same = memcmp(panel, stored->matrix.int8 + p * bytes, bytes) == 0 &&
+               memcmp(scales, stored->matrix.scales + n, rows * sizeof *scales) == 0;
     }
     free(panel);
     if (same && made.error == stored->error && made.norm == stored->norm) return FERRY_OK;
@@ -185,21 +154,34 @@ ferry_status ferry_coarse_verify(const ferry_matrix *exact, const ferry_coarse *
 enum { CHECK_PANELS = 64 }; /* panels between two checks for cancellation */
 
 /* Ŵ is W with other weights and scales. */
-static void set_coarse(ferry_logit_bound *bound, const void *weights, const float *scales)
+static void set_coarse(ferry_logit_bound *bound, const int8_t *int8, const float *scales)
 {
     ferry_matrix *matrix = &bound->coarse.matrix;
     *matrix = *bound->exact;
-    matrix->kind = matrix->kind == FERRY_MATRIX_INT8 ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_INT8;
-    matrix->weights = weights;
-    matrix->nibbles_error = bound->coarse.error;
-    if (matrix->kind == FERRY_MATRIX_INT8 || matrix->scales != NULL) matrix->scales = scales;
+    matrix->kind = FERRY_MATRIX_INT8;
+    matrix->int8 = int8;
+    matrix->scales = scales;
+}
+
+/* Ŵ is the upper plane of W. */
+static void set_plane(ferry_logit_bound *bound)
+{
+    const ferry_matrix *exact = bound->exact;
+    const double size = 127 * sqrt((double)exact->K);
+    bound->coarse.matrix = *exact;
+    bound->coarse.matrix.kind = FERRY_MATRIX_NIBBLES;
+    bound->coarse.matrix.lower = NULL;
+    bound->coarse.error = exact->nibbles_error;
+    if (exact->scales == NULL) cover(&bound->coarse.norm, size / (double)exact->multiplier);
+    for (int32_t n = 0; exact->scales != NULL && n < exact->N; n++)
+        cover(&bound->coarse.norm, size * (double)exact->scales[n]);
 }
 
 /* Makes Ŵ in memory. */
 static ferry_status make(ferry_logit_bound *bound, const ferry_context *context, ferry_error *error)
 {
     const ferry_matrix *exact = bound->exact;
-    const size_t panels = ferry_matrix_panels(exact), panel_bytes = ferry_coarse_size(exact, FERRY_LANES);
+    const size_t panels = ferry_matrix_panels(exact), panel_bytes = ferry_int8_size(FERRY_LANES, exact->K);
     const size_t bytes = panels * (panel_bytes + FERRY_LANES * sizeof(float));
     if (!ferry_account_take(context->arena.account, bytes))
         return ferry_arena_fail(&context->arena, "a coarse output matrix", bytes, 1, error);
@@ -207,7 +189,7 @@ static ferry_status make(ferry_logit_bound *bound, const ferry_context *context,
     bound->bytes = bytes;
     bound->memory = ferry_aligned_alloc(64, bytes);
     if (bound->memory == NULL) return ferry_fail_memory(error, "a coarse output matrix", bytes, 1);
-    unsigned char *weights = bound->memory;
+    int8_t *weights = bound->memory;
     float *scales = (float *)(void *)(weights + panels * panel_bytes);
     for (size_t p = 0; p < panels; p++) {
         if (p % CHECK_PANELS == 0) FERRY_TRY(ferry_context_check(context, error));
@@ -223,11 +205,13 @@ ferry_status ferry_logit_bound_create(const ferry_matrix *exact, const ferry_coa
     ferry_status status = FERRY_OK;
     *bound = (ferry_logit_bound){.exact = exact};
     for (int32_t n = 0; exact->bias != NULL && n < exact->N; n++) cover(&bound->bias, fabs((double)exact->bias[n]));
-    if (stored->matrix.weights == NULL) {
+    if (exact->kind == FERRY_MATRIX_PLANES) {
+        set_plane(bound);
+    } else if (stored->matrix.weights == NULL) {
         status = make(bound, context, error);
     } else {
         bound->coarse = *stored;
-        set_coarse(bound, stored->matrix.weights, stored->matrix.scales);
+        set_coarse(bound, stored->matrix.int8, stored->matrix.scales);
     }
     if (status != FERRY_OK) ferry_logit_bound_destroy(bound);
     return status;
@@ -258,7 +242,7 @@ double ferry_logit_bound_margin(const ferry_logit_bound *bound, const float *x, 
     const double max = size * weights + (double)bound->bias;
     /* Scales near the ends of float's range, or huge logits or weights. */
     if (!(a < 1e20 && a > 1e-30 && max < 1e30 && weights < 1e30)) return INFINITY;
-    if (bound->exact->kind == FERRY_MATRIX_INT8) return 0;
+    if (bound->exact->kind == FERRY_MATRIX_PLANES) return 0;
     /* A chain of K products and additions errs by K + 1 roundings of Σ|x·w| at most (Higham, Accuracy and Stability of
      * Numerical Algorithms, 2002, section 3.1), the coarse product by five. */
     return slack * (size * error + delta * weights + 2 * (K + 8) * roundoff * max) + underflow;

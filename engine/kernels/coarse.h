@@ -9,7 +9,7 @@
  *
  *   plus the rounding errors of both products.
  *
- * - If W is int8, Ŵ has four bits of each number: half of the bytes. Its product gives upper bounds of the exact
+ * - If W is int8 in two planes, Ŵ is the upper one: half of the bytes. Its product gives upper bounds of the exact
  * logits, roundings included (nibbles, kernels.h).
  *
  * A column can have the largest logit only if its coarse logit is that near to an exact one, or its bound reaches one.
@@ -24,7 +24,7 @@
 typedef struct ferry_account ferry_account;
 typedef struct ferry_context ferry_context;
 
-/* Ŵ: int8 if W is float32, nibbles if W is int8. */
+/* Ŵ: int8 if W is float32, nibbles if W has planes. */
 typedef struct ferry_coarse {
     ferry_matrix matrix; /* without a bias; weights NULL: no coarse matrix */
     float error;         /* upper bound of |W_n - Ŵ_n|; of nibbles, divided by their scales */
@@ -33,13 +33,10 @@ typedef struct ferry_coarse {
 
 /* ---- panels ---- */
 
-/* For each row of a panel: Σ (q - q̂)² (kernels.h), and whether any q is not 0. */
-typedef struct ferry_nibbles_error {
-    int32_t squares[FERRY_LANES];
-    bool any[FERRY_LANES];
-} ferry_nibbles_error;
-/* Nibbles [K/8][16][4] of an int8 panel. */
-void ferry_nibbles_from_panel(const int8_t *int8, int32_t K, uint8_t *nibbles, ferry_nibbles_error *error);
+/* An int8 panel, K a multiple of 8, as two panels of nibbles [K/8][16][4]: the inverse of join_planes (kernels.h). */
+void ferry_planes_from_panel(const int8_t *int8, int32_t K, uint8_t *upper, uint8_t *lower);
+/* The nibbles_error of a matrix of planes, from its lower plane and scales. */
+float ferry_planes_error(const ferry_matrix *planes);
 /* One panel of W, [K][16], into int8 [⌈K/4⌉][16][4] and scales [16]: scale = max|w| / 127, but at least 2^-100, and
  * q = round-to-nearest-even(w·(1 / scale)). Much faster than ferry_int8_quantize. The same bytes on every machine. q is
  * in -127 … 127 for any W, NaNs included. */
@@ -57,18 +54,18 @@ typedef struct ferry_logit_bound {
     size_t bytes;              /* of memory */
 } ferry_logit_bound;
 
-/* Bytes of N rows of Ŵ without scales. */
-size_t ferry_coarse_size(const ferry_matrix *exact, int32_t N);
-/* Panel p of Ŵ and its scales [16]. coarse->error and coarse->norm grow to bounds of the panel's rows. The same bytes
- * on every machine. K is a multiple of 8 if W is int8. */
-void ferry_coarsen_panel(const ferry_matrix *exact, size_t p, void *weights, float *scales, ferry_coarse *coarse);
+/* Panel p of Ŵ and its scales [16] of a W of floats. coarse->error and coarse->norm grow to bounds of the panel's rows.
+ * The same bytes on every machine. */
+void ferry_coarsen_panel(const ferry_matrix *exact, size_t p, int8_t *int8, float *scales, ferry_coarse *coarse);
+/* FORMAT unless the nibbles_error of a matrix of planes in `file` is what follows from it. */
+ferry_status ferry_planes_verify(const ferry_matrix *planes, const char *file, ferry_error *error);
 /* FORMAT unless `stored`, of `file`, equals what ferry_coarsen_panel makes of W. Errors: MEMORY, too. */
 ferry_status ferry_coarse_verify(const ferry_matrix *exact, const ferry_coarse *stored, const char *file,
                                  ferry_error *error);
 
-/* `stored`: Ŵ of a model file; without weights, Ŵ is made in memory. A stored Ŵ is not checked: with a wrong one,
- * another column may be chosen. Both matrices and the account of the context's arena must outlive the bound. Errors:
- * MEMORY, LIMIT, CANCELLED. */
+/* For a W of floats or in planes. `stored`: Ŵ of a model file for floats; without weights, Ŵ is made in memory. A
+ * stored Ŵ, or error of planes, is not checked: with a wrong one, another column may be chosen. Both matrices and the
+ * account of the context's arena must outlive the bound. Errors: MEMORY, LIMIT, CANCELLED. */
 ferry_status ferry_logit_bound_create(const ferry_matrix *exact, const ferry_coarse *stored,
                                       const ferry_context *context, ferry_logit_bound *bound, ferry_error *error);
 /* Allowed on a zeroed object. */

@@ -32,7 +32,7 @@
 
 /* Nibble u stands for q̂ = 16 u - NIBBLE_OFFSET (kernels.h). A line has the nibbles of two groups. */
 #define NIBBLE_SHIFT 4
-#define NIBBLE_OFFSET 128
+#define NIBBLE_OFFSET 120.5
 #define NIBBLE_MAX 15
 #define NIBBLE_GROUPS (FERRY_NIBBLE_GROUP / GROUP)
 
@@ -54,8 +54,8 @@ INLINE int32_t four_bytes(const int8_t *x)
 #define PIN(sum) __asm__("" : "+v"(sum))
 #endif
 
-/* What is read of a line of weights: int8, or the nibbles of its first or second group. */
-typedef enum kind { INT8, FIRST_NIBBLES, SECOND_NIBBLES } kind;
+/* What is read of a line of weights: int8, or of its first or second group the nibbles, or both planes joined. */
+typedef enum kind { INT8, FIRST_NIBBLES, SECOND_NIBBLES, FIRST_CODES, SECOND_CODES } kind;
 
 #if WIDTH > 4
 /* The instructions multiply unsigned bytes by signed ones: (q + 128)·x̂, or u·x̂. */
@@ -68,11 +68,23 @@ INLINE byte_vec load_inputs(const int8_t *x)
     return (byte_vec)((int_vec){0} + four_bytes(x));
 }
 
-/* Four q + 128, or u, of each of WIDTH outputs. */
-INLINE byte_vec load_weights(const int8_t *w, kind what)
+/* Four q + 128, or u, of each of WIDTH outputs. `lower`: the line of the lower plane, of codes. */
+INLINE byte_vec load_weights(const int8_t *w, const int8_t *lower, kind what)
 {
     const byte_vec line = *(const byte_vec *)w;
     if (what == INT8) return line ^ 0x80;
+    if (what == FIRST_CODES || what == SECOND_CODES) {
+        const byte_pairs u = (byte_pairs)line, l = *(const byte_pairs *)lower;
+#if WIDTH == 16 /* mask ? low : high */
+        const byte_vec high = (byte_vec)(what == FIRST_CODES ? u << NIBBLE_SHIFT : u);
+        const byte_vec low = (byte_vec)(what == FIRST_CODES ? l : l >> NIBBLE_SHIFT);
+        return (byte_vec)_mm512_ternarylogic_epi32(_mm512_set1_epi8(NIBBLE_MAX), (__m512i)low, (__m512i)high, 0xca);
+#else
+        const byte_vec swapped = ((byte_vec)(u << NIBBLE_SHIFT) ^ (byte_vec)l) & 0xf0; /* of both groups */
+        if (what == FIRST_CODES) return (byte_vec)l ^ swapped;
+        return line ^ (byte_vec)((byte_pairs)swapped >> NIBBLE_SHIFT);
+#endif
+    }
     return (what == FIRST_NIBBLES ? line : (byte_vec)((byte_pairs)line >> NIBBLE_SHIFT)) & NIBBLE_MAX;
 }
 #endif
@@ -200,9 +212,11 @@ INLINE int32_t quantize_pieces(int8_t *int8, size_t stride, const float *x, int3
 /* Sets the start value of the row's products, from sum = Σ x̂, and its scale. */
 INLINE void finish_inputs(const ferry_rows_i8 *inputs, int32_t row, const row_lanes *lanes, int32_t sum)
 {
-    if (inputs->nibbles) /* 16·Σ x̂·u + sum is the bound Σ x̂·q̂ + |x̂|·|q - q̂|, rounded up */
-        sum = (int32_t)ceil((double)inputs->nibbles_error * sqrt((double)add_lanes(lanes->squares))) -
-              NIBBLE_OFFSET * sum;
+    /* 16·Σ x̂·u + sum is the bound Σ x̂·q̂ + |x̂|·|q - q̂|, rounded up. Roundings before that are less than what the error
+     * was rounded up by: it is at least √K/2. */
+    if (inputs->nibbles)
+        sum = (int32_t)ceil((double)inputs->nibbles_error * sqrt((double)add_lanes(lanes->squares)) -
+                            NIBBLE_OFFSET * (double)sum);
     inputs->sums[row] = sum;
     if (add_lanes(lanes->nans) != 0) inputs->inverse_scales[row] = NAN; /* int8 has none: the product makes it */
     inputs->scales[row] = 1.0f / inputs->inverse_scales[row];
@@ -254,8 +268,9 @@ typedef struct product {
     const ferry_rows_i8 *x;
     const ferry_matrix *matrix;
     const int8_t *weights;
-    size_t groups;     /* ⌈K/4⌉ */
-    size_t panel_size; /* bytes from panel to panel: a line per group, or per two groups of nibbles */
+    const int8_t *lower; /* planes: the lower one */
+    size_t groups;       /* ⌈K/4⌉ */
+    size_t panel_size;   /* bytes from panel to panel: a line per group, or per two groups of nibbles */
 } product;
 
 INLINE int32_t count_panels(const product *job)
@@ -266,8 +281,16 @@ INLINE int32_t count_panels(const product *job)
 INLINE product new_product(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     const size_t groups = ((size_t)x->K + GROUP - 1) / GROUP;
-    const size_t lines = matrix->kind == FERRY_MATRIX_NIBBLES ? groups / NIBBLE_GROUPS : groups;
-    return (product){y, ldy, (size_t)matrix->N, x, matrix, matrix->int8, groups, lines * FERRY_LINE_BYTES};
+    const size_t lines = matrix->kind == FERRY_MATRIX_INT8 ? groups : groups / NIBBLE_GROUPS;
+    return (product){.y = y,
+                     .ldy = ldy,
+                     .N = (size_t)matrix->N,
+                     .x = x,
+                     .matrix = matrix,
+                     .weights = matrix->int8,
+                     .lower = (const int8_t *)matrix->lower,
+                     .groups = groups,
+                     .panel_size = lines * FERRY_LINE_BYTES};
 }
 
 /* sum / divisor, rounded once. With fused multiply-adds: the reciprocal and two Newton steps on the remainder. The
@@ -418,12 +441,15 @@ typedef tile_function *const tile_row[MAX_PANELS + 1]; /* by panels; a table of 
 INLINE ahead look_ahead(const product *job, int32_t panel, int32_t size, size_t count, size_t *share)
 {
     const size_t bytes = (size_t)size * job->panel_size, end = (size_t)count_panels(job) * job->panel_size;
+    const int8_t *from = job->matrix->ahead != NULL ? job->matrix->ahead : job->weights;
     size_t at = (size_t)(panel + size) * job->panel_size;
-    if (at + bytes > end) at = end - bytes;
+    if (job->matrix->ahead != NULL)
+        at -= bytes;
+    else if (at + bytes > end)
+        at = end - bytes;
     *share = bytes / count;
-    return (ahead){.at = job->weights + at,
-                   .step = (size_t)size * FERRY_LINE_BYTES / count,
-                   .skip = count >= 4 ? 3 : count >= 2};
+    return (
+        ahead){.at = from + at, .step = (size_t)size * FERRY_LINE_BYTES / count, .skip = count >= 4 ? 3 : count >= 2};
 }
 
 /* All tiles. The loops, from the outside: chunks of blocks that fit in the second-level cache; groups of panels, read

@@ -17,6 +17,7 @@
 #define TILE_ROWS 14
 #define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
 #define NIBBLES_TILES(TILE) TILES_UP_TO_8(TILE, 1) TILES_UP_TO_8(TILE, 2) TILES_UP_TO_6(TILE, 4)
+#define PLANES_TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2)
 #define INPUTS GROUP
 #define OFFSET 128
 #define CHAINS(rows, panels)                                                                                           \
@@ -25,6 +26,7 @@
 #define TILE_ROWS 6
 #define TILES(TILE) TILES_UP_TO_6(TILE, 1)
 #define NIBBLES_TILES TILES
+#define PLANES_TILES TILES
 #define INPUTS GROUP
 #define OFFSET 128
 #define CHAINS(rows, panels) ((rows) > 2 ? 1 : 4 / (rows))
@@ -32,6 +34,7 @@
 #define TILE_ROWS 5
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1) TILE(5, 1) TILE(1, 2) TILE(2, 2)
 #define NIBBLES_TILES(TILE) TILES_UP_TO_4(TILE, 1) TILE(1, 2) TILE(2, 2)
+#define PLANES_TILES TILES
 #define LANES 4
 #define INPUTS (LANES * GROUP)
 #define OFFSET 0
@@ -93,8 +96,9 @@ INLINE operand load_inputs(const int8_t *x)
     return (operand){(int8 ^ signs) - signs, signs};
 }
 
-INLINE operand load_weights(const int8_t *w, kind what)
+INLINE operand load_weights(const int8_t *w, const int8_t *lower, kind what)
 {
+    (void)lower;
     (void)what; /* INT8 */
     return (operand){.int8 = *(const signed_bytes *)w};
 }
@@ -122,8 +126,9 @@ INLINE operand load_inputs(const int8_t *x)
     return split((halves)((int_vec){0} + four_bytes(x)));
 }
 
-INLINE operand load_weights(const int8_t *w, kind what)
+INLINE operand load_weights(const int8_t *w, const int8_t *lower, kind what)
 {
+    (void)lower;
     (void)what; /* INT8 */
     return split(*(const halves *)w);
 }
@@ -144,12 +149,14 @@ INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
 #endif
 
 /* acc[r, v] += the products of one group of inputs; panels are panel_size apart. */
-INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const int8_t *w, kind what, size_t panel_size)
+INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const int8_t *w, const int8_t *lower,
+                     kind what, size_t panel_size)
 {
     operand columns[MAX_PANELS * PARTS];
     UNROLL for (int v = 0; v < panels * PARTS; v++)
     {
-        columns[v] = load_weights(w + (size_t)(v / PARTS) * panel_size + v % PARTS * WIDTH * GROUP, what);
+        const size_t at = (size_t)(v / PARTS) * panel_size + (size_t)(v % PARTS * WIDTH * GROUP);
+        columns[v] = load_weights(w + at, lower + at, what);
     }
     UNROLL for (int r = 0; r < rows; r++)
     {
@@ -179,26 +186,32 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
         UNROLL for (int c = 0; c < chains; c++, x += rows * GROUP, w += FERRY_LINE_BYTES, next.at += next.step)
         {
             prefetch_lines(&next, left, panels);
-            add_step(acc + c * size, rows, panels, x, w, INT8, panel_size);
+            add_step(acc + c * size, rows, panels, x, w, w, INT8, panel_size);
         }
     }
     for (; left > 0; left--, x += rows * GROUP, w += FERRY_LINE_BYTES)
-        add_step(acc, rows, panels, x, w, INT8, panel_size);
+        add_step(acc, rows, panels, x, w, w, INT8, panel_size);
     add_chains(acc, size, chains);
 }
 
 #if defined(NIBBLES_TILES)
-/* The same with nibbles, Σ x̂·u over all lines. A second chain has the second groups of lines. */
-INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w,
-                               size_t lines, ahead next)
+/* The same over all lines, with nibbles, Σ x̂·u, or codes of both planes; `first` is the kind of the first groups. A
+ * second chain has the second groups. */
+INLINE void accumulate_lines(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w,
+                             const int8_t *lower, size_t lines, ahead next, kind first)
 {
     const int size = rows * panels * PARTS, second = chains > 1 ? size : 0;
     const size_t panel_size = lines * FERRY_LINE_BYTES;
-    for (size_t left = lines; left > 0; left--, x += NIBBLE_GROUPS * rows * GROUP, w += FERRY_LINE_BYTES) {
+    ahead next_lower = {next.at - w + lower, next.step, next.skip};
+    for (size_t left = lines; left > 0; left--, x += NIBBLE_GROUPS * rows * GROUP) {
         prefetch_lines(&next, left, panels);
+        if (first == FIRST_CODES) prefetch_lines(&next_lower, left, panels);
+        add_step(acc, rows, panels, x, w, lower, first, panel_size);
+        add_step(acc + second, rows, panels, x + rows * GROUP, w, lower, (kind)(first + 1), panel_size);
         next.at += next.step;
-        add_step(acc, rows, panels, x, w, FIRST_NIBBLES, panel_size);
-        add_step(acc + second, rows, panels, x + rows * GROUP, w, SECOND_NIBBLES, panel_size);
+        next_lower.at += next.step;
+        w += FERRY_LINE_BYTES;
+        lower += FERRY_LINE_BYTES;
     }
     add_chains(acc, size, chains > 1 ? 2 : 1);
 }
@@ -218,21 +231,26 @@ INLINE sum_vec multiply_lane(sum_vec acc, int8x16_t w, int8x16_t x, int lane)
     }
 }
 
-INLINE int8x16_t load_weights(const int8_t *w, kind what)
+INLINE int8x16_t load_weights(const int8_t *w, const int8_t *lower, kind what)
 {
-    const uint8x16_t line = vld1q_u8((const uint8_t *)w);
+    const uint8x16_t line = vld1q_u8((const uint8_t *)w), sign = vdupq_n_u8(128);
     if (what == INT8) return vreinterpretq_s8_u8(line);
+    if (what == FIRST_CODES)
+        return vreinterpretq_s8_u8(veorq_u8(vsliq_n_u8(vld1q_u8((const uint8_t *)lower), line, NIBBLE_SHIFT), sign));
+    if (what == SECOND_CODES)
+        return vreinterpretq_s8_u8(veorq_u8(vsriq_n_u8(line, vld1q_u8((const uint8_t *)lower), NIBBLE_SHIFT), sign));
     return vreinterpretq_s8_u8(what == FIRST_NIBBLES ? vandq_u8(line, vdupq_n_u8(NIBBLE_MAX))
                                                      : vshrq_n_u8(line, NIBBLE_SHIFT));
 }
 
 /* acc[r, v] += the products of one group of inputs, a lane of row[r]. Panels are panel_size apart. */
-INLINE void add_lane(sum_vec *acc, int rows, int panels, const int8x16_t *row, int lane, const int8_t *w, kind what,
-                     size_t panel_size)
+INLINE void add_lane(sum_vec *acc, int rows, int panels, const int8x16_t *row, int lane, const int8_t *w,
+                     const int8_t *lower, kind what, size_t panel_size)
 {
     UNROLL for (int v = 0; v < panels * PARTS; v++)
     {
-        const int8x16_t column = load_weights(w + (size_t)(v / PARTS) * panel_size + v % PARTS * WIDTH * GROUP, what);
+        const size_t at = (size_t)(v / PARTS) * panel_size + (size_t)(v % PARTS * WIDTH * GROUP);
+        const int8x16_t column = load_weights(w + at, lower + at, what);
         UNROLL for (int r = 0; r < rows; r++)
         {
             sum_vec *sum = &acc[r * panels * PARTS + v];
@@ -260,7 +278,7 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
         UNROLL for (int lane = 0; lane < LANES; lane++, w += FERRY_LINE_BYTES)
         {
             UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 2);
-            add_lane(acc + lane % chains * size, rows, panels, row, lane, w, INT8, panel_size);
+            add_lane(acc + lane % chains * size, rows, panels, row, lane, w, w, INT8, panel_size);
             next.at += next.step;
         }
     }
@@ -268,34 +286,43 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
         load_rows(row, rows, x);
         UNROLL for (int lane = 0; lane < LANES - 1; lane++, w += FERRY_LINE_BYTES)
         {
-            if ((size_t)lane < left) add_lane(acc, rows, panels, row, lane, w, INT8, panel_size);
+            if ((size_t)lane < left) add_lane(acc, rows, panels, row, lane, w, w, INT8, panel_size);
         }
     }
     add_chains(acc, size, chains);
 }
 
-/* The same with nibbles, Σ x̂·u over all lines. */
-INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w,
-                               size_t lines, ahead next)
+/* The same over all lines, with nibbles, Σ x̂·u, or codes of both planes; `first` is the kind of the first groups. */
+INLINE void accumulate_lines(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w,
+                             const int8_t *lower, size_t lines, ahead next, kind first)
 {
     const int size = rows * panels * PARTS;
     const size_t panel_size = lines * FERRY_LINE_BYTES;
+    const int8_t *next_lower = next.at - w + lower;
+    const kind second = (kind)(first + 1);
     int8x16_t row[TILE_ROWS];
     size_t left = lines;
     for (; left >= LANES / NIBBLE_GROUPS; left -= LANES / NIBBLE_GROUPS, x += rows * INPUTS) {
         load_rows(row, rows, x);
-        UNROLL for (int lane = 0; lane < LANES; lane += NIBBLE_GROUPS, w += FERRY_LINE_BYTES)
+        UNROLL for (int lane = 0; lane < LANES; lane += NIBBLE_GROUPS)
         {
-            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 2);
-            add_lane(acc + lane % chains * size, rows, panels, row, lane, w, FIRST_NIBBLES, panel_size);
-            add_lane(acc + (lane + 1) % chains * size, rows, panels, row, lane + 1, w, SECOND_NIBBLES, panel_size);
+            UNROLL for (int p = 0; p < panels; p++)
+            {
+                __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 2);
+                if (first == FIRST_CODES) __builtin_prefetch(next_lower + p * FERRY_LINE_BYTES, 0, 2);
+            }
+            add_lane(acc + lane % chains * size, rows, panels, row, lane, w, lower, first, panel_size);
+            add_lane(acc + (lane + 1) % chains * size, rows, panels, row, lane + 1, w, lower, second, panel_size);
             next.at += next.step;
+            next_lower += next.step;
+            w += FERRY_LINE_BYTES;
+            lower += FERRY_LINE_BYTES;
         }
     }
     if (left > 0) {
         load_rows(row, rows, x);
-        add_lane(acc, rows, panels, row, 0, w, FIRST_NIBBLES, panel_size);
-        add_lane(acc, rows, panels, row, 1, w, SECOND_NIBBLES, panel_size);
+        add_lane(acc, rows, panels, row, 0, w, lower, first, panel_size);
+        add_lane(acc, rows, panels, row, 1, w, lower, second, panel_size);
     }
     add_chains(acc, size, chains);
 }
@@ -361,7 +388,7 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
 }
 
 INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels,
-                          bool nibbles)
+                          kind what)
 {
     const int size = rows * panels * PARTS, chains = CHAINS(rows, panels);
     sum_vec acc[MAX_SUMS];
@@ -369,37 +396,46 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     const int8_t *w = job->weights + (size_t)panel * job->panel_size;
     const int32_t *sums = job->x->sums + row;
     UNROLL for (int v = 0; v < chains * size; v++) acc[v] = (sum_vec){0};
-    if (!nibbles) {
+    if (what != FIRST_NIBBLES)
         UNROLL for (int v = 0; v < size; v++) acc[v] -= OFFSET * (uint32_t)sums[v / (panels * PARTS)];
-        accumulate(acc, rows, panels, chains, x, w, job->groups, *next);
-    }
+    if (what == INT8) accumulate(acc, rows, panels, chains, x, w, job->groups, *next);
 #if defined(NIBBLES_TILES)
-    if (nibbles) {
-        accumulate_nibbles(acc, rows, panels, chains, x, w, job->panel_size / FERRY_LINE_BYTES, *next);
-        UNROLL for (int v = 0; v < size; v++)
+    if (what != INT8) {
+        const int8_t *lower = what == FIRST_CODES ? job->lower + (size_t)panel * job->panel_size : w;
+        accumulate_lines(acc, rows, panels, chains, x, w, lower, job->panel_size / FERRY_LINE_BYTES, *next, what);
+    }
+    if (what == FIRST_NIBBLES) UNROLL for (int v = 0; v < size; v++)
         {
             acc[v] = (acc[v] << NIBBLE_SHIFT) + (uint32_t)sums[v / (panels * PARTS)];
         }
-    }
 #endif
     end_tile(job, row, panel, acc, rows, panels);
 }
 
-#define INT8_TILE(rows, panels) TILE_FUNCTION(int8_tile, rows, panels, false)
+#define INT8_TILE(rows, panels) TILE_FUNCTION(int8_tile, rows, panels, INT8)
 #define INT8_ENTRY(rows, panels) TILE_ENTRY(int8_tile, rows, panels)
 TILES(INT8_TILE)
 static tile_row int8_tiles[TILE_ROWS + 1] = {TILES(INT8_ENTRY)};
 #if defined(NIBBLES_TILES)
-#define NIBBLES_TILE(rows, panels) TILE_FUNCTION(nibbles_tile, rows, panels, true)
+#define NIBBLES_TILE(rows, panels) TILE_FUNCTION(nibbles_tile, rows, panels, FIRST_NIBBLES)
 #define NIBBLES_ENTRY(rows, panels) TILE_ENTRY(nibbles_tile, rows, panels)
 NIBBLES_TILES(NIBBLES_TILE)
 static tile_row nibbles_tiles[TILE_ROWS + 1] = {NIBBLES_TILES(NIBBLES_ENTRY)};
+#define PLANES_TILE(rows, panels) TILE_FUNCTION(planes_tile, rows, panels, FIRST_CODES)
+#define PLANES_ENTRY(rows, panels) TILE_ENTRY(planes_tile, rows, panels)
+PLANES_TILES(PLANES_TILE)
+static tile_row planes_tiles[TILE_ROWS + 1] = {PLANES_TILES(PLANES_ENTRY)};
 #else
 #define nibbles_tiles NULL
+#define planes_tiles NULL
 #endif
 
 void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     const product job = new_product(y, ldy, x, matrix);
-    run_tiles(&job, matrix->kind == FERRY_MATRIX_NIBBLES ? nibbles_tiles : int8_tiles, TILE_ROWS, 1);
+    run_tiles(&job,
+              matrix->kind == FERRY_MATRIX_NIBBLES  ? nibbles_tiles
+              : matrix->kind == FERRY_MATRIX_PLANES ? planes_tiles
+                                                    : int8_tiles,
+              TILE_ROWS, 1);
 }

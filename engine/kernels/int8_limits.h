@@ -17,7 +17,8 @@ typedef struct input_limits {
     atomic_int rows; /* multiplied so far */
     int32_t N, K;
     const int8_t *int8;
-    int32_t values[]; /* [⌈K/32⌉][2][2] of 16 inputs, then [⌈K/32⌉][2] of 32 */
+    const uint8_t *upper, *lower; /* planes instead of int8 */
+    int32_t values[];             /* [⌈K/32⌉][2][2] of 16 inputs, then [⌈K/32⌉][2] of 32 */
 } input_limits;
 
 /* Pairs in a line; inputs with a limit, and their groups; how many such parts of a panel are read at a time, so that
@@ -44,14 +45,25 @@ static inline size_t limits_size(int32_t K)
     return sizeof(input_limits) + count_all_limits(K) * sizeof(int32_t);
 }
 
-static inline void begin_limits(input_limits *limits, const int8_t *int8, int32_t N, int32_t K)
+static inline void begin_limits(input_limits *limits, const ferry_matrix *matrix)
 {
-    memset(limits, 0, limits_size(K));
+    memset(limits, 0, limits_size(matrix->K));
     atomic_init(&limits->state, UNKNOWN);
     atomic_init(&limits->rows, 0);
-    limits->N = N;
-    limits->K = K;
-    limits->int8 = int8;
+    limits->N = matrix->N;
+    limits->K = matrix->K;
+    limits->int8 = matrix->int8;
+    limits->upper = matrix->nibbles;
+    limits->lower = matrix->lower;
+}
+
+/* int8 [groups][16][4] at a group of the matrix; of planes in `joined`. */
+static inline const int8_t *read_part(const input_limits *limits, size_t group, size_t groups, int8_t *joined)
+{
+    const size_t at = group / 2 * FERRY_LINE_BYTES;
+    if (limits->lower == NULL) return limits->int8 + group * FERRY_LINE_BYTES;
+    ferry_join_planes_plain(joined, limits->upper + at, limits->lower + at, groups / 2);
+    return joined;
 }
 
 /* max[pair] = max(max[pair], Σ q² of the pairs of `groups` groups). In quarters, rounded up, a sum fits in 16 bits. */
@@ -76,15 +88,16 @@ static inline void measure(input_limits *limits)
                  groups = ((size_t)limits->K + FERRY_INT8_GROUP - 1) / FERRY_INT8_GROUP;
     const size_t panels = ((size_t)limits->N + FERRY_LANES - 1) / FERRY_LANES;
     for (size_t first = 0; first < parts; first += PARTS_READ) {
-        const size_t count = parts - first < PARTS_READ ? parts - first : PARTS_READ;
+        const size_t read = parts - first < PARTS_READ ? parts - first : PARTS_READ;
         uint16_t max[PARTS_READ][LIMIT_PAIRS] = {{0}};
         for (size_t p = 0; p < panels; p++)
-            for (size_t part = 0; part < count; part++) {
+            for (size_t part = 0; part < read; part++) {
+                _Alignas(64) int8_t joined[PART_GROUPS * FERRY_LINE_BYTES];
                 const size_t at = (first + part) * PART_GROUPS, left = groups - at;
-                measure_part(limits->int8 + (p * groups + at) * FERRY_LINE_BYTES,
-                             left < PART_GROUPS ? left : PART_GROUPS, max[part]);
+                const size_t count = left < PART_GROUPS ? left : PART_GROUPS;
+                measure_part(read_part(limits, p * groups + at, count, joined), count, max[part]);
             }
-        for (size_t i = 0; i < count * LIMIT_PAIRS; i++) {
+        for (size_t i = 0; i < read * LIMIT_PAIRS; i++) {
             int32_t *value = &limits->values[2 * (first + i / LIMIT_PAIRS) + i % 2];
             const int32_t found = max[i / LIMIT_PAIRS][i % LIMIT_PAIRS];
             *value = found > *value ? found : *value;

@@ -16,16 +16,19 @@
 #define MAX_PAIR 128 /* 255·128 < 2^15 */
 #define FOURS 4
 #define EIGHTS 8
+#define PLANES 2
 
 #if WIDTH == 16
 #define TILE_ROWS 14
 #define TILES(TILE) TILES_UP_TO_14(TILE, 1)
+#define PLANES_TILES(TILE) TILES_UP_TO_6(TILE, 1) TILE(7, 1)
 #else
 #define TILE_ROWS 4
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1)
+#define PLANES_TILES TILES
 #endif
 
-/* Limits pay in products of at least LIMITED_ROWS_TOGETHER rows. */
+/* Limits pay in products of at least LIMITED_ROWS_TOGETHER rows, for which planes are joined before (planes_rows). */
 enum { LIMITED_ROWS_TOGETHER = 8 };
 
 /* ---- additional data ---- */
@@ -92,7 +95,7 @@ static void begin_inputs(ferry_rows_i8 *inputs, const ferry_matrix *const *matri
 
 static void begin_matrix(const ferry_matrix *matrix)
 {
-    begin_limits(matrix->extra, matrix->int8, matrix->N, matrix->K);
+    begin_limits(matrix->extra, matrix);
 }
 
 const ferry_extra_i8 FERRY_KERNEL(extra) = {limits_size, begin_matrix, inputs_size, begin_inputs};
@@ -372,14 +375,22 @@ INLINE sum_vec widen(pair_sums pairs)
 }
 
 /* acc [rows, PARTS] += the products of a group: 4 inputs of each row, `step` bytes apart, by those of 16 outputs. */
-INLINE void add_step(sum_vec *acc, int rows, const int8_t *x, size_t step, const int8_t *w)
+INLINE void add_step(sum_vec *acc, int rows, const int8_t *x, size_t step, const int8_t *w, const int8_t *lower,
+                     kind what)
 {
     byte_vec columns[PARTS];
-    UNROLL for (int v = 0; v < PARTS; v++) columns[v] = load_weights(w + v * WIDTH * GROUP, INT8);
+    UNROLL for (int v = 0; v < PARTS; v++)
+    {
+        columns[v] = load_weights(w + v * WIDTH * GROUP, lower + v * WIDTH * GROUP, what);
+    }
     UNROLL for (int r = 0; r < rows; r++)
     {
         const byte_vec row = load_inputs(x + (size_t)r * step);
-        UNROLL for (int v = 0; v < PARTS; v++) acc[r * PARTS + v] += widen(multiply_pairs(columns[v], row));
+        UNROLL for (int v = 0; v < PARTS; v++)
+        {
+            acc[r * PARTS + v] += widen(multiply_pairs(columns[v], row));
+            if (what != INT8) PIN(acc[r * PARTS + v]);
+        }
     }
 }
 
@@ -390,24 +401,51 @@ INLINE void accumulate(sum_vec *acc, int rows, const int8_t *x, const int8_t *w,
         /* Measured: into the first-level cache is faster if four blocks or more share a panel, else into the second. */
         if (next.skip < 3 && (left & next.skip) == 0) __builtin_prefetch(next.at, 0, 2);
         if (next.skip == 3 && (left & 3) == 0) __builtin_prefetch(next.at, 0, 3);
-        add_step(acc, rows, x, GROUP, w);
+        add_step(acc, rows, x, GROUP, w, w, INT8);
     }
 }
 
-/* acc [rows, PARTS] += the products of a block's overflow groups. */
-INLINE void add_overflow_groups(sum_vec *acc, int rows, block_overflow overflow, const int8_t *w)
+/* The same in both planes, over all lines. */
+INLINE void accumulate_planes(sum_vec *acc, int rows, const int8_t *x, const int8_t *w, const int8_t *lower,
+                              size_t lines, ahead next)
+{
+    const int8_t *next_lower = next.at - w + lower;
+    for (size_t left = lines; left > 0; left--, x += NIBBLE_GROUPS * rows * GROUP) {
+        if ((left & next.skip) == 0) {
+            __builtin_prefetch(next.at, 0, 2);
+            __builtin_prefetch(next_lower, 0, 2);
+        }
+        add_step(acc, rows, x, GROUP, w, lower, FIRST_CODES);
+        add_step(acc, rows, x + rows * GROUP, GROUP, w, lower, SECOND_CODES);
+        next.at += next.step;
+        next_lower += next.step;
+        w += FERRY_LINE_BYTES;
+        lower += FERRY_LINE_BYTES;
+    }
+}
+
+/* acc [rows, PARTS] += the products of a block's overflow groups. lower NULL: of int8. */
+INLINE void add_overflow_groups(sum_vec *acc, int rows, block_overflow overflow, const int8_t *w, const int8_t *lower)
 {
     const overflow_group *at = overflow.groups;
-    for (int32_t left = overflow.counts[0]; left > 0; left--, at += rows)
-        UNROLL for (int r = 0; r < rows; r++)
-            add_step(acc + r * PARTS, 1, (const int8_t *)&at[r].inputs, 0, w + at[r].at);
+    for (int32_t left = overflow.counts[0]; left > 0; left--, at += rows) UNROLL for (int r = 0; r < rows; r++)
+        {
+            const int8_t *inputs = (const int8_t *)&at[r].inputs;
+            const size_t group = at[r].at / FERRY_LINE_BYTES, line = group / NIBBLE_GROUPS * FERRY_LINE_BYTES;
+            if (lower == NULL)
+                add_step(acc + r * PARTS, 1, inputs, 0, w + at[r].at, w, INT8);
+            else if (group % NIBBLE_GROUPS == 0)
+                add_step(acc + r * PARTS, 1, inputs, 0, w + line, lower + line, FIRST_CODES);
+            else
+                add_step(acc + r * PARTS, 1, inputs, 0, w + line, lower + line, SECOND_CODES);
+        }
 }
 
 /* Sums in 16 bits [rows, PARTS] get the products of one group, two instructions for 64 multiplications (32 on AVX2). */
 INLINE void add_group(pair_sums *sums, int rows, const int8_t *x, const int8_t *w, kind what)
 {
     byte_vec columns[PARTS];
-    UNROLL for (int v = 0; v < PARTS; v++) columns[v] = load_weights(w + v * WIDTH * GROUP, what);
+    UNROLL for (int v = 0; v < PARTS; v++) columns[v] = load_weights(w + v * WIDTH * GROUP, w, what);
     UNROLL for (int r = 0; r < rows; r++)
     {
         const byte_vec row = load_inputs(x + r * GROUP);
@@ -466,13 +504,14 @@ INLINE void accumulate_together(sum_vec *acc, int rows, size_t together, const i
 
 /* ---- product ---- */
 
-/* `together`: groups that are added in 16 bits; 0: nibbles. */
+/* `together`: groups that are added in 16 bits; 0: nibbles; PLANES: one, in both planes. */
 INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels,
                           int together)
 {
     sum_vec acc[TILE_ROWS * PARTS];
     const int8_t *x = job->x->int8 + (size_t)row * row_bytes(job->x->K, GROUP);
     const int8_t *w = job->weights + (size_t)panel * job->panel_size;
+    const int8_t *lower = together == PLANES ? job->lower + (size_t)panel * job->panel_size : NULL;
     const int32_t *sums = job->x->sums + row;
     const block_overflow overflow = overflow_of(job->x, row);
     UNROLL for (int v = 0; v < rows * PARTS; v++)
@@ -481,32 +520,38 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     }
     if (together == 1)
         accumulate(acc, rows, x, w, job->groups, *next);
+    else if (together == PLANES)
+        accumulate_planes(acc, rows, x, w, lower, job->panel_size / FERRY_LINE_BYTES, *next);
     else if (together > 1)
         accumulate_together(acc, rows, (size_t)together, x, overflow.offsets, w, job->groups, *next, false);
     else
         accumulate_together(acc, rows, EIGHTS / NIBBLE_GROUPS, x, overflow.offsets, w,
                             job->panel_size / FERRY_LINE_BYTES, *next, true);
     if (together > 0)
-        add_overflow_groups(acc, rows, overflow, w);
+        add_overflow_groups(acc, rows, overflow, w, lower);
     else
         UNROLL for (int v = 0; v < rows * PARTS; v++) acc[v] = (acc[v] << NIBBLE_SHIFT) + (uint32_t)sums[v / PARTS];
     end_tile(job, row, panel, acc, rows, panels);
 }
 
 #define SINGLE_TILE(rows, panels) TILE_FUNCTION(single_tile, rows, panels, 1)
+#define PLANES_TILE(rows, panels) TILE_FUNCTION(planes_tile, rows, panels, PLANES)
 #define FOURS_TILE(rows, panels) TILE_FUNCTION(fours_tile, rows, panels, FOURS)
 #define EIGHTS_TILE(rows, panels) TILE_FUNCTION(eights_tile, rows, panels, EIGHTS)
 #define NIBBLES_TILE(rows, panels) TILE_FUNCTION(nibbles_tile, rows, panels, 0)
 TILES(SINGLE_TILE)
+PLANES_TILES(PLANES_TILE)
 TILES(FOURS_TILE)
 TILES(EIGHTS_TILE)
 TILES(NIBBLES_TILE)
 
 #define SINGLE_ENTRY(rows, panels) TILE_ENTRY(single_tile, rows, panels)
+#define PLANES_ENTRY(rows, panels) TILE_ENTRY(planes_tile, rows, panels)
 #define FOURS_ENTRY(rows, panels) TILE_ENTRY(fours_tile, rows, panels)
 #define EIGHTS_ENTRY(rows, panels) TILE_ENTRY(eights_tile, rows, panels)
 #define NIBBLES_ENTRY(rows, panels) TILE_ENTRY(nibbles_tile, rows, panels)
 static tile_row single_tiles[TILE_ROWS + 1] = {TILES(SINGLE_ENTRY)};
+static tile_row planes_tiles[TILE_ROWS + 1] = {PLANES_TILES(PLANES_ENTRY)};
 static tile_row fours_tiles[TILE_ROWS + 1] = {TILES(FOURS_ENTRY)};
 static tile_row eights_tiles[TILE_ROWS + 1] = {TILES(EIGHTS_ENTRY)};
 static tile_row nibbles_tiles[TILE_ROWS + 1] = {TILES(NIBBLES_ENTRY)};
@@ -516,9 +561,10 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
     const product job = new_product(y, ldy, x, matrix);
     const int32_t together = ((const pair_inputs *)x->extra)->together;
     run_tiles(&job,
-              matrix->kind == FERRY_MATRIX_NIBBLES ? nibbles_tiles
-              : together == 1                      ? single_tiles
-              : together == FOURS                  ? fours_tiles
-                                                   : eights_tiles,
+              matrix->kind == FERRY_MATRIX_NIBBLES  ? nibbles_tiles
+              : matrix->kind == FERRY_MATRIX_PLANES ? planes_tiles
+              : together == 1                       ? single_tiles
+              : together == FOURS                   ? fours_tiles
+                                                    : eights_tiles,
               TILE_ROWS, 1);
 }

@@ -40,7 +40,8 @@ enum { FERRY_INT8_MAX_K = 1 << 16 };
 typedef enum ferry_matrix_kind {
     FERRY_MATRIX_FLOATS,
     FERRY_MATRIX_INT8,
-    FERRY_MATRIX_NIBBLES /* products are upper bounds (product_i8); scales and multipliers are as for int8 */
+    FERRY_MATRIX_NIBBLES, /* products are upper bounds (product_i8); scales and multipliers are as for int8 */
+    FERRY_MATRIX_PLANES   /* int8 in two planes of nibbles (join_planes); products as of int8, by linear.h alone */
 } ferry_matrix_kind;
 
 /* A linear layer y = W x + b, immutable, shared by threads. */
@@ -52,9 +53,11 @@ typedef struct ferry_matrix {
         const void *weights;
         const float *panels;    /* W, [⌈N/16⌉][K][16] */
         const int8_t *int8;     /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros */
-        const uint8_t *nibbles; /* [⌈N/16⌉][K/8][16][4] */
+        const uint8_t *nibbles; /* [⌈N/16⌉][K/8][16][4]; of planes, the upper one */
     };
-    float nibbles_error;    /* nibbles: upper bound of |q[n] - q̂[n]| over all n */
+    const uint8_t *lower;   /* planes: the lower one, as nibbles */
+    const int8_t *ahead;    /* int8: what a product prefetches, as many bytes; NULL: its own panels */
+    float nibbles_error;    /* nibbles, planes: upper bound of |q[n] - q̂[n]| over all n whose scale is above 0 */
     const float *scales;    /* int8: [N]; NULL: one multiplier instead */
     float multiplier;       /* int8 without scales */
     float input_multiplier; /* int8: the inverse scale a of all inputs, from the file; 0: a depends on the inputs */
@@ -131,6 +134,7 @@ typedef struct ferry_kernels {
     bool fast_i8;         /* int8 products are faster than float products */
     int32_t nibbles_rows; /* largest number of rows for which nibble products are faster than int8 ones; 0: no nibble
                              products */
+    int32_t planes_rows;  /* largest number of rows for which product_i8 takes planes, which it joins in registers */
     const ferry_extra_i8 *extra; /* NULL: int8 products need no additional data */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
@@ -147,10 +151,14 @@ typedef struct ferry_kernels {
     /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias (linear.h), of an int8 matrix.
      *
      * Of a matrix of nibbles, and at most nibbles_rows rows: upper bounds of the same, from half of the bytes. Nibble u
-     * stands for q̂ = 16 u - 128 = 16·min(round(q/16), 7), and exactly Σ x̂·q ≤ Σ x̂·q̂ + |x̂|·|q - q̂| (Cauchy and
-     * Schwarz). Scaling and bias are monotonic if scales and multiplier are above 0. A bound exceeds its y by at most
-     * twice |x̂|·nibbles_error, scaled. */
+     * = ⌊(q + 128) / 16⌋ stands for q̂ = 16 u - 120.5, the mean of its 16 codes, and exactly
+     * Σ x̂·q ≤ Σ x̂·q̂ + |x̂|·|q - q̂| (Cauchy and Schwarz). Scaling and bias are monotonic, as scales and multiplier
+     * are not negative. A bound exceeds its y by at most twice |x̂|·nibbles_error, scaled, and one for its rounding. */
     void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const ferry_matrix *matrix);
+
+    /* int8 [2·lines][16][4] of planes of `lines` lines: q + 128 = 16·upper + lower. A line of nibbles has two groups of
+     * inputs: the first in its bytes' lower halves, the second in their upper ones. 64-byte aligned. */
+    void (*join_planes)(int8_t *int8, const uint8_t *upper, const uint8_t *lower, size_t lines);
 
     /* Attention over the past of some heads; score and context of a row depend on that row alone and are the same bytes
      * on every ISA. y [heads, rows] with ldy, q row i of head h at q + i·ldq + h·width: y[h, i, j] = Σ_d q·k[j, d];
@@ -202,30 +210,30 @@ const ferry_kernels *const *ferry_kernels_available(void);
 /* ---- the ISAs that have kernels, and what this CPU can run ---- */
 
 /* Ascending: each one includes those before it of its architecture. (Only AVX-VNNI may be missing.)
- *     ISA(name, LEVEL, product, i8, rest, fast, extra, rows)
+ *     ISA(name, LEVEL, product, i8, rest, fast, extra, rows, planes)
  * product, i8, rest: the ISAs whose kernels it uses for products of floats, for int8, and for the rest (kernels.cmake
- * compiles no others); fast, rows: ferry_kernels.fast_i8, nibbles_rows; extra: whether the int8 kernels define an
- * ferry_extra_i8.
+ * compiles no others); fast, rows, planes: ferry_kernels.fast_i8, nibbles_rows, planes_rows; extra: whether the int8
+ * kernels define an ferry_extra_i8.
  */
 #define FERRY_ALL_ROWS INT32_MAX
-#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0)
+#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0, 0)
 #define FERRY_ISAS_X86_64(ISA)                                                                                         \
     /* with FMA and F16C */                                                                                            \
-    ISA(avx2, AVX2, avx2, avx2, avx2, true, true, FERRY_ALL_ROWS)                                                      \
+    ISA(avx2, AVX2, avx2, avx2, avx2, true, true, FERRY_ALL_ROWS, 7)                                                   \
     /* dot products of int8 in AVX2's registers */                                                                     \
-    ISA(avxvnni, AVX_VNNI, avx2, avxvnni, avx2, true, false, 8)                                                        \
+    ISA(avxvnni, AVX_VNNI, avx2, avxvnni, avx2, true, false, 8, FERRY_ALL_ROWS)                                        \
     /* F, BW, DQ and VL */                                                                                             \
-    ISA(avx512, AVX512, avx512, avx512, avx512, true, true, FERRY_ALL_ROWS)                                            \
-    ISA(avx512vnni, AVX512_VNNI, avx512, avx512vnni, avx512, true, false, 8)                                           \
+    ISA(avx512, AVX512, avx512, avx512, avx512, true, true, FERRY_ALL_ROWS, 7)                                         \
+    ISA(avx512vnni, AVX512_VNNI, avx512, avx512vnni, avx512, true, false, 8, FERRY_ALL_ROWS)                           \
     /* tiles of int8, which the process is permitted to use */                                                         \
-    ISA(amx, AMX, avx512, amx, avx512, true, false, 8)
+    ISA(amx, AMX, avx512, amx, avx512, true, false, 8, 3)
 #define FERRY_ISAS_AARCH64(ISA)                                                                                        \
-    ISA(neon, NEON, neon, neon, neon, false, false, 0)                                                                 \
-    ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, 4)                                          \
+    ISA(neon, NEON, neon, neon, neon, false, false, 0, 0)                                                              \
+    ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, 4, FERRY_ALL_ROWS)                          \
     /* products of matrices of int8 */                                                                                 \
-    ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1)
+    ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1, 1)
 /* Only in builds with OpenBLAS, which chooses among kernels of its own. */
-#define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0)
+#define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0, 0)
 
 /* The kernels of an ISA: `product`, those for int8, and the rest. */
 #define FERRY_KERNEL_LIST_I8(KERNEL, isa)                                                                              \
@@ -236,6 +244,7 @@ const ferry_kernels *const *ferry_kernels_available(void);
 #define FERRY_KERNEL_LIST_REST(KERNEL, isa)                                                                            \
     KERNEL(isa, scores)                                                                                                \
     KERNEL(isa, context)                                                                                               \
+    KERNEL(isa, join_planes)                                                                                           \
     KERNEL(isa, largest)                                                                                               \
     KERNEL(isa, layer_norm)                                                                                            \
     KERNEL(isa, rms_norm)                                                                                              \
@@ -267,7 +276,7 @@ const ferry_kernels *const *ferry_kernels_available(void);
 #endif
 
 #define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
-#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, extra, rows)                           \
+#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, extra, rows, planes)                   \
     extern const ferry_extra_i8 ferry_extra_##i8_isa;                                                                  \
     FERRY_DECLARE_KERNEL(product_isa, product)                                                                         \
     FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, i8_isa)                                                                 \
@@ -275,12 +284,12 @@ const ferry_kernels *const *ferry_kernels_available(void);
 FERRY_ISAS(FERRY_DECLARE_KERNELS)
 
 /* "plain, openblas, avx2, …" */
-#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, extra, rows) ", " #name
+#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, extra, rows, planes) ", " #name
 #define FERRY_ISA_NAMES                                                                                                \
     "plain" FERRY_ISAS_OPENBLAS(FERRY_ISA_NEXT_NAME) FERRY_ISAS_X86_64(FERRY_ISA_NEXT_NAME)                            \
         FERRY_ISAS_AARCH64(FERRY_ISA_NEXT_NAME)
 
-#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, extra, rows) FERRY_CPU_##LEVEL,
+#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, extra, rows, planes) FERRY_CPU_##LEVEL,
 typedef enum ferry_cpu_level {
     FERRY_ISAS_PLAIN(FERRY_ISA_LEVEL) FERRY_ISAS_X86_64(FERRY_ISA_LEVEL) FERRY_ISAS_AARCH64(FERRY_ISA_LEVEL)
 } ferry_cpu_level;

@@ -13,6 +13,8 @@ enum { SHARED_BYTES = 128 << 10, PIECE_BYTES = 32 << 10, PIECE_COLUMNS = 4 * FER
 /* Maximum cost of a piece in int8 multiply-adds; one of floats counts as four. Milliseconds: a product can be stopped
  * between two pieces. */
 #define PIECE_COST ((int64_t)1 << 29)
+/* Planes are joined in pieces of about JOINED_BYTES of int8, which stay in the core's own cache. */
+enum { JOINED_BYTES = 32 << 10 };
 /* The input rows are copied if there are at least SPREAD_ROWS and their stride is a multiple of SPREAD_STRIDE (cache
  * set conflicts). */
 enum { SPREAD_ROWS = 4, SPREAD_STRIDE = 128 };
@@ -27,8 +29,10 @@ ferry_status ferry_context_check(const ferry_context *context, ferry_error *erro
 /* ---- panels ---- */
 
 /* Consecutive inputs in a cell. */
-static const int32_t cell_inputs[] = {
-    [FERRY_MATRIX_FLOATS] = 1, [FERRY_MATRIX_INT8] = FERRY_INT8_GROUP, [FERRY_MATRIX_NIBBLES] = FERRY_NIBBLE_GROUP};
+static const int32_t cell_inputs[] = {[FERRY_MATRIX_FLOATS] = 1,
+                                      [FERRY_MATRIX_INT8] = FERRY_INT8_GROUP,
+                                      [FERRY_MATRIX_NIBBLES] = FERRY_NIBBLE_GROUP,
+                                      [FERRY_MATRIX_PLANES] = FERRY_NIBBLE_GROUP};
 
 void ferry_matrix_shape(ferry_matrix_kind kind, int32_t N, int32_t K, int64_t shape[3])
 {
@@ -46,14 +50,13 @@ size_t ferry_panel_bytes(const ferry_matrix *matrix)
 
 static size_t weights_size(const ferry_matrix *matrix)
 {
-    return ferry_matrix_panels(matrix) * ferry_panel_bytes(matrix);
+    return ferry_matrix_panels(matrix) * ferry_panel_bytes(matrix) * (matrix->kind == FERRY_MATRIX_PLANES ? 2 : 1);
 }
 
-/* The cell of row n in the first line of its panel. */
-static const unsigned char *first_cell(const ferry_matrix *matrix, int32_t n)
+/* Bytes from the weights, or from a plane, to the cell of row n in the first line of its panel. */
+static size_t first_cell(const ferry_matrix *matrix, int32_t n)
 {
-    return (const unsigned char *)matrix->weights + (size_t)(n / FERRY_LANES) * ferry_panel_bytes(matrix) +
-           n % FERRY_LANES * FERRY_CELL_BYTES;
+    return (size_t)(n / FERRY_LANES) * ferry_panel_bytes(matrix) + (size_t)(n % FERRY_LANES * FERRY_CELL_BYTES);
 }
 
 size_t ferry_panels_count(int32_t N, int32_t K)
@@ -152,11 +155,47 @@ typedef struct products {
     const ferry_matrix *const *matrices;
     int32_t count;
     int32_t columns[FERRY_LINEAR_MAX]; /* columns of a piece */
+    int8_t *joined;                    /* where planes are joined */
+    size_t joined_step;                /* bytes from piece to piece; 0: one thread computes all */
 } products;
 
 static int32_t count_pieces(const products *p, int32_t m)
 {
     return (p->matrices[m]->N + p->columns[m] - 1) / p->columns[m];
+}
+
+static bool is_joined(const products *p, const ferry_matrix *matrix)
+{
+    return matrix->kind == FERRY_MATRIX_PLANES && p->inputs->rows > p->context->kernels->planes_rows;
+}
+
+/* Columns of planes that are joined together: an even number of panels. */
+static int32_t joined_columns(const ferry_matrix *planes)
+{
+    const size_t pairs = JOINED_BYTES / (2 * ferry_int8_size(FERRY_LANES, planes->K));
+    return 2 * FERRY_LANES * (int32_t)(pairs > 1 ? pairs : 1);
+}
+
+/* Joins panels and multiplies them. Each half prefetches one of the next panels' planes, which has as many bytes. */
+static void multiply_joined(const products *p, float *y, size_t ldy, const ferry_matrix *planes, int8_t *joined)
+{
+    const ferry_kernels *kernels = p->context->kernels;
+    const int32_t step = joined_columns(planes);
+    for (int32_t first = 0; first < planes->N; first += step) {
+        const int32_t count = planes->N - first < step ? planes->N - first : step;
+        ferry_matrix part = ferry_matrix_columns(planes, first, count);
+        const size_t bytes = weights_size(&part) / 2;
+        const uint8_t *next[] = {part.nibbles + bytes, part.lower + bytes};
+        kernels->join_planes(joined, part.nibbles, part.lower, bytes / FERRY_LINE_BYTES);
+        part.kind = FERRY_MATRIX_INT8;
+        part.int8 = joined;
+        part.lower = NULL;
+        for (int32_t at = 0; at < count; at += step / 2) {
+            ferry_matrix half = ferry_matrix_columns(&part, at, count - at < step / 2 ? count - at : step / 2);
+            half.ahead = planes->N - first >= 2 * step ? (const int8_t *)next[at > 0] : NULL;
+            kernels->product_i8(y + first + at, ldy, &p->inputs->quantized, &half);
+        }
+    }
 }
 
 static void multiply_piece(void *user, size_t piece)
@@ -171,10 +210,28 @@ static void multiply_piece(void *user, size_t piece)
     const int32_t count = N - first < p->columns[m] ? N - first : p->columns[m];
     const ferry_matrix part = ferry_matrix_columns(p->matrices[m], first, count);
     float *y = p->y[m] + first;
-    if (part.kind != FERRY_MATRIX_FLOATS)
+    if (is_joined(p, &part))
+        multiply_joined(p, y, (size_t)N, &part, p->joined + piece * p->joined_step);
+    else if (part.kind != FERRY_MATRIX_FLOATS)
         kernels->product_i8(y, (size_t)N, &inputs->quantized, &part);
     else
         kernels->product(y, (size_t)N, inputs->x, inputs->ldx, inputs->rows, part.panels, part.K, count, part.bias);
+}
+
+/* Planes that the kernels do not join themselves. Pieces have places of their own, as threads compute them together. */
+static ferry_status prepare_joining(ferry_context *context, products *p, size_t places, ferry_error *error)
+{
+    size_t bytes = 0;
+    bool failed = false;
+    for (int32_t m = 0; m < p->count; m++) {
+        if (!is_joined(p, p->matrices[m])) continue;
+        const size_t size = ferry_int8_size(joined_columns(p->matrices[m]), p->matrices[m]->K);
+        bytes = size > bytes ? size : bytes;
+    }
+    if (bytes == 0) return FERRY_OK;
+    p->joined = ferry_arena_take(&context->arena, places, bytes, &failed);
+    p->joined_step = places > 1 ? bytes : 0;
+    return failed ? ferry_arena_fail(&context->arena, "joined panels", places, bytes, error) : FERRY_OK;
 }
 
 static ferry_status multiply(ferry_context *context, products *p, ferry_error *error)
@@ -198,7 +255,10 @@ static ferry_status multiply(ferry_context *context, products *p, ferry_error *e
         p->columns[m] = (int32_t)ferry_round_up(((size_t)p->matrices[m]->N + share - 1) / share, PIECE_COLUMNS);
         pieces += (size_t)count_pieces(p, m);
     }
+    const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
+    FERRY_TRY(prepare_joining(context, p, shared > 1 ? pieces : 1, error));
     ferry_pool_share(shared > 1 ? context->pool : NULL, multiply_piece, p, pieces);
+    ferry_arena_end(&context->arena, mark);
     return ferry_context_check(context, error);
 }
 
@@ -226,7 +286,8 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
                matrices[last]->input_multiplier == matrices[first]->input_multiplier)
             last++;
         FERRY_TRY(ferry_inputs_prepare(context, rows, matrices + first, last - first, &inputs, error));
-        products p = {context, y + first, &inputs, matrices + first, last - first, {0}};
+        products p = {
+            .context = context, .y = y + first, .inputs = &inputs, .matrices = matrices + first, .count = last - first};
         FERRY_TRY(multiply(context, &p, error));
     }
     ferry_arena_end(&context->arena, mark);
@@ -248,13 +309,18 @@ ferry_status ferry_matrix_begin(ferry_matrix *matrix, const ferry_kernels *kerne
 
 void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y)
 {
-    const unsigned char *cell = first_cell(matrix, n);
+    const unsigned char *cell = (const unsigned char *)matrix->weights + first_cell(matrix, n);
     if (matrix->kind == FERRY_MATRIX_FLOATS) {
         for (int32_t k = 0; k < matrix->K; k++, cell += FERRY_LINE_BYTES) memcpy(&y[k], cell, sizeof *y);
         return;
     }
     const int8_t *int8 = (const int8_t *)cell;
     float scale = matrix->scales != NULL ? matrix->scales[n] : 1.0f / matrix->multiplier;
+    if (matrix->kind == FERRY_MATRIX_PLANES) {
+        const uint8_t *lower = matrix->lower + first_cell(matrix, n);
+        for (int32_t k = 0; k < matrix->K; k++) y[k] = (float)ferry_planes_code(cell, lower, k) * scale;
+        return;
+    }
     for (int32_t k = 0; k < matrix->K; k++)
         y[k] = (float)int8[(size_t)(k / FERRY_INT8_GROUP) * FERRY_LINE_BYTES + (size_t)(k % FERRY_INT8_GROUP)] * scale;
 }
@@ -264,7 +330,8 @@ ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int
     ferry_matrix columns = *matrix;
     assert(first % FERRY_LANES == 0 && first >= 0 && count >= 0 && count <= matrix->N - first);
     columns.N = count;
-    columns.weights = first_cell(matrix, first);
+    columns.weights = (const unsigned char *)matrix->weights + first_cell(matrix, first);
+    if (matrix->lower != NULL) columns.lower += first_cell(matrix, first);
     if (matrix->scales != NULL) columns.scales += first;
     if (matrix->bias != NULL) columns.bias += first;
     return columns;
@@ -279,26 +346,38 @@ static const float *select_elements(const float *x, const int32_t *ids, int32_t 
     return selected;
 }
 
-ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids, int32_t count, ferry_arena *arena,
-                                 ferry_matrix *selected, ferry_error *error)
+/* Rows ids [count] of the weights, or of a plane, into panels. */
+static void select_rows(const ferry_matrix *matrix, const void *weights, const int32_t *ids, int32_t count,
+                        unsigned char *data)
 {
-    const size_t panels = ferry_round_up((size_t)count, FERRY_LANES) / FERRY_LANES, bytes = ferry_panel_bytes(matrix);
-    bool failed = false;
-    unsigned char *data = ferry_arena_take(arena, panels, bytes, &failed);
-    *selected = *matrix;
-    selected->N = count;
-    selected->scales = select_elements(matrix->scales, ids, count, arena, &failed);
-    selected->bias = select_elements(matrix->bias, ids, count, arena, &failed);
-    if (failed) return ferry_arena_fail(arena, "selected rows of a matrix", panels, bytes, error);
-    selected->weights = data;
+    const size_t bytes = ferry_panel_bytes(matrix);
     for (int32_t first = 0; first < count; first += FERRY_LANES, data += bytes) {
         const int32_t here = count - first < FERRY_LANES ? count - first : FERRY_LANES;
         const unsigned char *rows[FERRY_LANES]; /* the sources of the panel's rows, read side by side */
         if (here < FERRY_LANES) memset(data, 0, bytes);
-        for (int32_t l = 0; l < here; l++) rows[l] = first_cell(matrix, ids[first + l]);
+        for (int32_t l = 0; l < here; l++)
+            rows[l] = (const unsigned char *)weights + first_cell(matrix, ids[first + l]);
         for (size_t at = 0; at < bytes; at += FERRY_LINE_BYTES)
             for (int32_t l = 0; l < here; l++) memcpy(data + at + l * FERRY_CELL_BYTES, rows[l] + at, FERRY_CELL_BYTES);
     }
+}
+
+ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids, int32_t count, ferry_arena *arena,
+                                 ferry_matrix *selected, ferry_error *error)
+{
+    bool failed = false;
+    *selected = *matrix;
+    selected->N = count;
+    const size_t bytes = weights_size(selected);
+    unsigned char *data = ferry_arena_take(arena, bytes, 1, &failed);
+    selected->scales = select_elements(matrix->scales, ids, count, arena, &failed);
+    selected->bias = select_elements(matrix->bias, ids, count, arena, &failed);
+    if (failed) return ferry_arena_fail(arena, "selected rows of a matrix", bytes, 1, error);
+    selected->weights = data;
+    select_rows(matrix, matrix->weights, ids, count, data);
+    if (matrix->kind != FERRY_MATRIX_PLANES) return FERRY_OK;
+    selected->lower = data + bytes / 2;
+    select_rows(matrix, matrix->lower, ids, count, data + bytes / 2);
     return FERRY_OK;
 }
 

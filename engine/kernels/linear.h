@@ -76,7 +76,7 @@ ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, co
 /* For products with matrices of one kind and input_multiplier, or with columns of them. Errors: MEMORY, LIMIT. */
 ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *const *matrices,
                                   int32_t matrix_count, ferry_inputs *inputs, ferry_error *error);
-/* y [rows, N] = x·Wᵀ + b. Errors: CANCELLED. */
+/* y [rows, N] = x·Wᵀ + b. Errors: MEMORY, LIMIT (of planes), CANCELLED. */
 ferry_status ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs,
                                    const ferry_matrix *matrix, ferry_error *error);
 
@@ -89,6 +89,14 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
 /* Gives an int8 matrix the additional data of `kernels` (ferry_extra_i8), in memory of `arena`. Errors: MEMORY. */
 ferry_status ferry_matrix_begin(ferry_matrix *matrix, const ferry_kernels *kernels, ferry_arena *arena,
                                 ferry_error *error);
+
+/* q of input k of an output, whose cell in the first line of a panel of both planes is given. */
+static inline int32_t ferry_planes_code(const uint8_t *upper, const uint8_t *lower, int32_t k)
+{
+    const size_t at = (size_t)(k / FERRY_NIBBLE_GROUP) * FERRY_LINE_BYTES + (size_t)(k % FERRY_CELL_BYTES);
+    const int32_t shift = k / FERRY_CELL_BYTES % 2 * 4;
+    return ((upper[at] >> shift & 15) << 4 | (lower[at] >> shift & 15)) - 128;
+}
 
 /* Row n of W: y [K]. With a multiplier y = q·(1 / multiplier), as in Marian's embeddings. */
 void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y);

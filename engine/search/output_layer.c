@@ -108,8 +108,10 @@ ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_con
         const ferry_matrix columns =
             ferry_matrix_columns(exact, p * FERRY_LANES, left < FERRY_LANES ? left : FERRY_LANES);
         const size_t bytes = ferry_panel_bytes(&columns);
-        for (size_t at = 0; at < bytes; at += 64)
-            __builtin_prefetch((const char *)columns.weights + at, 0, 2); /* into the core's cache */
+        for (size_t at = 0; at < bytes; at += 64) { /* into the core's cache */
+            __builtin_prefetch((const char *)columns.weights + at, 0, 2);
+            if (columns.lower != NULL) __builtin_prefetch(columns.lower + at, 0, 2);
+        }
         const ferry_logits panel = {.values = values, .ld = FERRY_LANES, .count = columns.N, .first = p * FERRY_LANES};
         FERRY_TRY(ferry_inputs_multiply(context, values, &inputs, &columns, error));
         ferry_search_mask(search, &panel);
@@ -270,11 +272,10 @@ ferry_status ferry_output_bound(ferry_state *state, const ferry_options *options
     const ferry_coarse *stored = &state->model->output_coarse;
     const bool shared = shortlist == NULL || !options->shortlist;
     const ferry_kernels *kernels = state->context.kernels;
-    const bool faster = matrix->kind == FERRY_MATRIX_INT8
-                            ? kernels->nibbles_rows > 0 && matrix->K % FERRY_NIBBLE_GROUP == 0
-                            : kernels->fast_i8;
+    const bool planes = matrix->kind == FERRY_MATRIX_PLANES;
+    const bool faster = planes ? kernels->nibbles_rows > 0 : matrix->kind == FERRY_MATRIX_FLOATS && kernels->fast_i8;
     *bound = (ferry_logit_bound){0};
-    if ((stored->matrix.weights == NULL && tokens < BOUND_TOKENS) || !shared || !faster ||
+    if ((!planes && stored->matrix.weights == NULL && tokens < BOUND_TOKENS) || !shared || !faster ||
         matrix->K > FERRY_INT8_MAX_K || !ferry_search_needs_largest_only(options))
         return FERRY_OK;
     const ferry_status status = ferry_logit_bound_create(matrix, stored, &state->context, bound, error);

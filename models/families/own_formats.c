@@ -142,25 +142,30 @@ static ferry_status add_tensor(ferry_import_plan *plan, const ferry_weights_entr
     for (size_t i = 0; i < file->matrix_count; i++) {
         const ferry_matrix *matrix = file->matrices[i].matrix;
         if (file->matrices[i].tensor->data != tensor->data) continue;
+        const int64_t padded = (int64_t)ferry_round_up((size_t)matrix->K, FERRY_INT8_GROUP);
         const ferry_import_tensor packed = {
             .form = FERRY_IMPORT_MATRIX,
             .N = matrix->N,
             .K = matrix->K,
             .source = entry,
-            .row = codes ? (int64_t)ferry_round_up((size_t)matrix->K, FERRY_INT8_GROUP) : matrix->K,
-            .column = 1,
+            .row = matrix->lower != NULL ? padded / 2
+                   : codes               ? padded
+                                         : matrix->K,
+            .column = matrix->lower == NULL,
             .scales = matrix->scales,
             .multipliers = codes && matrix->scales == NULL ? &matrix->multiplier : NULL,
             .multiplier_count = codes && matrix->scales == NULL,
             .input_multiplier = matrix->input_multiplier,
             .packed = true,
+            .lower = matrix->lower,
         };
         return ferry_import_add_tensor(plan, &packed, error, "%s", name.text);
     }
     /* Skips tensors that belong to int8 matrices, and the coarse matrix, which is made again. */
-    if (ferry_text_begins(name.text, FERRY_OUTPUT_COARSE ".") || ferry_text_ends(name.text, ".scale") ||
-        ferry_text_ends(name.text, ".multiplier") || ferry_text_ends(name.text, ".input_multiplier"))
-        return FERRY_OK;
+    static const char *const parts[] = {".scale", ".multiplier", ".input_multiplier", ".lower", ".error"};
+    bool skips = ferry_text_begins(name.text, FERRY_OUTPUT_COARSE ".");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) skips = skips || ferry_text_ends(name.text, parts[i]);
+    if (skips) return FERRY_OK;
     if (tensor->type != FERRY_I32)
         return ferry_import_add(plan, entry, tensor->dims > 1 ? FERRY_IMPORT_TABLE : FERRY_IMPORT_VECTOR, error, "%s",
                                 name.text);

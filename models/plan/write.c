@@ -73,6 +73,7 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
         if (tensor->form != FERRY_IMPORT_MATRIX) continue;
         add_feature(&list, "type", ferry_type_name(ferry_import_matrix_type(tensor, options)));
         if (ferry_import_has_coarse(plan, tensor, options)) add_feature(&list, "output-coarse", "bound");
+        if (ferry_import_has_planes(plan, tensor, options)) add_feature(&list, "planes", "");
     }
     add_feature(&list, "decoder", ferry_block_names[model->ssru]);
     add_stack_features(&list, &model->encoder);

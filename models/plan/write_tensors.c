@@ -41,8 +41,8 @@ static bool has_multiplier(const ferry_import_tensor *tensor)
     return is_codes(tensor) && tensor->scales == NULL && tensor->multiplier_count == 1;
 }
 
-bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
-                             const ferry_import_options *options)
+/* Whether greedy search bounds the logits of this matrix. */
+static bool is_bounded(const ferry_import_plan *plan, const ferry_import_tensor *tensor)
 {
     const ferry_transformer *model = &plan->model;
     const char *output = !model->tied_output       ? "output.weight"
@@ -51,13 +51,20 @@ bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_t
     if (strcmp(tensor->name, output) != 0) return false;
     for (size_t i = 0; i < plan->tensor_count; i++)
         if (strcmp(plan->tensors[i].name, "shortlist.ids") == 0) return false;
-    return ferry_import_matrix_type(tensor, options) != FERRY_I8 || tensor->K % FERRY_NIBBLE_GROUP == 0;
+    return true;
 }
 
-/* 4-bit codes of a matrix with one multiplier share it. */
-static bool has_coarse_scales(const ferry_import_tensor *tensor, ferry_type type)
+bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
+                             const ferry_import_options *options)
 {
-    return type != FERRY_I8 || !has_multiplier(tensor);
+    return ferry_import_matrix_type(tensor, options) != FERRY_I8 && is_bounded(plan, tensor);
+}
+
+bool ferry_import_has_planes(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
+                             const ferry_import_options *options)
+{
+    return ferry_import_matrix_type(tensor, options) == FERRY_I8 && tensor->K % FERRY_NIBBLE_GROUP == 0 &&
+           is_bounded(plan, tensor);
 }
 
 /* The type and, in `shape`, the dimensions that the model file gets. */
@@ -67,10 +74,13 @@ static ferry_type stored_type(const ferry_import_tensor *tensor, const ferry_imp
     return tensor->form == FERRY_IMPORT_INTEGERS ? FERRY_I32 : FERRY_F32;
 }
 
-static int32_t stored_shape(const ferry_import_tensor *tensor, ferry_type type, int64_t shape[3])
+static int32_t stored_shape(const ferry_import_tensor *tensor, ferry_type type, bool planes, int64_t shape[3])
 {
     if (tensor->form == FERRY_IMPORT_MATRIX) {
-        ferry_matrix_shape(type == FERRY_I8 ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS, tensor->N, tensor->K, shape);
+        const ferry_matrix_kind kind = planes             ? FERRY_MATRIX_PLANES
+                                       : type == FERRY_I8 ? FERRY_MATRIX_INT8
+                                                          : FERRY_MATRIX_FLOATS;
+        ferry_matrix_shape(kind, tensor->N, tensor->K, shape);
         return 3;
     }
     shape[0] = tensor->N;
@@ -87,23 +97,25 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
         const int64_t N = tensor->N;
         int64_t shape[3];
         const ferry_type type = stored_type(tensor, options);
-        const int32_t dims = stored_shape(tensor, type, shape);
+        const bool planes = ferry_import_has_planes(plan, tensor, options);
+        const int32_t dims = stored_shape(tensor, type, planes, shape);
         if (type == FERRY_I8 && tensor->K > FERRY_INT8_MAX_K) {
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "tensor '%s': %d inputs are too many for i8: use f16",
                               tensor->name, (int)tensor->K);
         }
         ferry_gguf_declare(writer, tensor->name, type, dims, shape);
+        if (planes) ferry_gguf_declare(writer, name_beside(tensor, "lower").text, type, dims, shape);
         if (type == FERRY_I8 && has_multiplier(tensor))
             ferry_gguf_declare(writer, name_beside(tensor, "multiplier").text, FERRY_F32, 1, &one);
         else if (type == FERRY_I8)
             ferry_gguf_declare(writer, name_beside(tensor, "scale").text, FERRY_F32, 1, &N);
         if (type == FERRY_I8 && tensor->input_multiplier != 0)
             ferry_gguf_declare(writer, name_beside(tensor, "input_multiplier").text, FERRY_F32, 1, &one);
+        if (planes) ferry_gguf_declare(writer, name_beside(tensor, "error").text, FERRY_F32, 1, &one);
         if (!ferry_import_has_coarse(plan, tensor, options)) continue;
-        /* codes and their scales, or nibbles */
-        ferry_matrix_shape(type == FERRY_I8 ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_INT8, tensor->N, tensor->K, shape);
+        ferry_matrix_shape(FERRY_MATRIX_INT8, tensor->N, tensor->K, shape);
         ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".weight", FERRY_I8, 3, shape);
-        if (has_coarse_scales(tensor, type)) ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, &N);
+        ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, &N);
         ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".error", FERRY_F32, 1, &one);
         ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".norm", FERRY_F32, 1, &one);
     }
@@ -124,6 +136,8 @@ typedef struct converter {
     uint16_t *halves;     /* [capacity] */
     int8_t *codes;        /* [capacity] */
     int8_t *code_panel;   /* [capacity] */
+    uint8_t *planes;      /* [capacity] of code_panel: the upper one, then the lower one */
+    bool lower;           /* the lower plane is written */
     float *scales;        /* [largest N] */
     ferry_arena arena;    /* all of these */
 } converter;
@@ -140,6 +154,13 @@ static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t cou
     const ferry_tensor *source = &tensor->source->tensor;
     const size_t K = (size_t)tensor->K;
     const int64_t first = tensor->offset + n * tensor->row;
+    for (int32_t r = 0; tensor->lower != NULL && r < count; r++) {
+        const size_t cell = (size_t)(first + r * FERRY_CELL_BYTES);
+        const uint8_t *upper = (const uint8_t *)source->data + cell;
+        for (int32_t k = 0; k < tensor->K; k++)
+            values[(size_t)r * K + (size_t)k] = (float)ferry_planes_code(upper, tensor->lower + cell, k);
+    }
+    if (tensor->lower != NULL) return;
     if (tensor->packed) { /* a panel, which begins with row n; `group` inputs of one output lie together */
         const int32_t group = is_codes(tensor) ? FERRY_INT8_GROUP : 1;
         float together[FERRY_LINE_BYTES];
@@ -304,7 +325,16 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
         return append(state, tensor->integers + n, (size_t)rows * sizeof *tensor->integers, error);
     if (type == FERRY_I8) {
         FERRY_TRY(pack_codes(state, tensor, n, rows, sum, error));
-        return append(state, state->code_panel, ferry_int8_size(FERRY_LANES, tensor->K), error);
+        if (!ferry_import_has_planes(state->plan, tensor, state->options))
+            return append(state, state->code_panel, ferry_int8_size(FERRY_LANES, tensor->K), error);
+        const size_t plane = ferry_nibbles_size(FERRY_LANES, tensor->K);
+        ferry_planes_from_panel(state->code_panel, tensor->K, state->planes, state->planes + plane);
+        for (int32_t r = 0; r < rows; r++) {
+            bool zero = true;
+            for (size_t k = 0; k < K; k++) zero &= state->codes[(size_t)r * K + k] == 0;
+            if (zero) state->scales[n + r] = 0;
+        }
+        return append(state, state->planes + (state->lower ? plane : 0), plane, error);
     }
     if (tensor->form != FERRY_IMPORT_MATRIX) {
         FERRY_TRY(read_rows(state, tensor, n, rows, error));
@@ -315,39 +345,45 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
     return append(state, state->halves, count * sizeof *state->halves, error);
 }
 
-/* Writes the coarse output matrix: 4-bit codes of int8 codes, or int8 codes of floats. */
+/* The lower plane. Its error is not that of rows of zeros: their scale is 0. */
+static ferry_status write_lower(converter *state, const ferry_import_tensor *tensor, float *lost, ferry_error *error)
+{
+    *lost = 0;
+    state->lower = true;
+    state->released = 0;
+    for (int64_t at = 0; at < tensor->N; at += FERRY_LANES) {
+        const int32_t n = (int32_t)at, rows = tensor->N - n < FERRY_LANES ? tensor->N - n : FERRY_LANES;
+        loss unused = {0, 0, 0};
+        FERRY_TRY(write_block(state, tensor, FERRY_I8, n, rows, &unused, error));
+        const ferry_matrix panel = {.N = rows,
+                                    .K = tensor->K,
+                                    .lower = state->planes + ferry_nibbles_size(FERRY_LANES, tensor->K),
+                                    .scales = has_multiplier(tensor) ? NULL : state->scales + n};
+        *lost = fmaxf(*lost, ferry_planes_error(&panel));
+        release_read(state, tensor, at + rows);
+    }
+    return FERRY_OK;
+}
+
+/* Writes the coarse output matrix: int8 codes of floats. */
 static ferry_status write_coarse(converter *state, const ferry_import_tensor *tensor, ferry_type type,
                                  ferry_error *error)
 {
     const size_t K = (size_t)tensor->K, count = FERRY_LANES * K;
-    const bool codes = type == FERRY_I8;
     ferry_coarse coarse = {.error = 0};
     state->released = 0;
     for (int64_t at = 0; at < tensor->N; at += FERRY_LANES) {
         const int32_t n = (int32_t)at, rows = tensor->N - n < FERRY_LANES ? tensor->N - n : FERRY_LANES;
         float scales[FERRY_LANES];
-        ferry_matrix panel = {codes ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS, .N = rows, .K = tensor->K};
-        if (codes) {
-            loss unused = {0, 0, 0};
-            FERRY_TRY(pack_codes(state, tensor, n, rows, &unused, error));
-            panel.int8 = state->code_panel;
-            if (has_coarse_scales(tensor, type))
-                panel.scales = state->scales + n;
-            else
-                panel.multiplier = multiplier_of(tensor, 0);
-        } else {
-            FERRY_TRY(pack_floats(state, tensor, type, n, rows, error));
-            for (size_t i = 0; type == FERRY_F16 && i < count; i++)
-                state->panel[i] = ferry_f16_to_f32(state->halves[i]);
-            panel.panels = state->panel;
-        }
+        const ferry_matrix panel = {FERRY_MATRIX_FLOATS, .N = rows, .K = tensor->K, .panels = state->panel};
+        FERRY_TRY(pack_floats(state, tensor, type, n, rows, error));
+        for (size_t i = 0; type == FERRY_F16 && i < count; i++) state->panel[i] = ferry_f16_to_f32(state->halves[i]);
         ferry_coarsen_panel(&panel, 0, state->codes, scales, &coarse);
         memcpy(state->scales + n, scales, (size_t)rows * sizeof *scales);
-        FERRY_TRY(append(state, state->codes, ferry_coarse_size(&panel, FERRY_LANES), error));
+        FERRY_TRY(append(state, state->codes, ferry_int8_size(FERRY_LANES, tensor->K), error));
         release_read(state, tensor, at + rows);
     }
-    if (has_coarse_scales(tensor, type))
-        FERRY_TRY(append(state, state->scales, (size_t)tensor->N * sizeof *state->scales, error));
+    FERRY_TRY(append(state, state->scales, (size_t)tensor->N * sizeof *state->scales, error));
     FERRY_TRY(append(state, &coarse.error, sizeof coarse.error, error));
     return append(state, &coarse.norm, sizeof coarse.norm, error);
 }
@@ -359,7 +395,10 @@ static ferry_status write_tensor(converter *state, const ferry_import_tensor *te
     const ferry_type type = stored_type(tensor, options);
     const int32_t step =
         tensor->form == FERRY_IMPORT_MATRIX || tensor->form == FERRY_IMPORT_TABLE ? FERRY_LANES : CHUNK;
+    const bool planes = ferry_import_has_planes(state->plan, tensor, options);
     loss sum = {0, 0, 0};
+    float lost = 0;
+    state->lower = false;
     state->released = 0;
     for (int64_t at = 0; at < tensor->N; at += step) {
         const int32_t n = (int32_t)at, rows = tensor->N - n < step ? tensor->N - n : step;
@@ -371,6 +410,7 @@ static ferry_status write_tensor(converter *state, const ferry_import_tensor *te
         options->quantized(options->user, tensor->name, sum.largest, sqrt(sum.squares / count),
                            sqrt(sum.errors / count));
     }
+    if (planes) FERRY_TRY(write_lower(state, tensor, &lost, error));
     if (type == FERRY_I8) { /* the scales that ferry_import_declare declared beside the codes */
         const bool all = has_multiplier(tensor);
         const float multiplier = all ? multiplier_of(tensor, 0) : 0, input = tensor->input_multiplier;
@@ -380,6 +420,7 @@ static ferry_status write_tensor(converter *state, const ferry_import_tensor *te
             FERRY_TRY(check_multiplier(tensor, input, error));
             FERRY_TRY(ferry_gguf_writer_append(state->writer, &input, sizeof input, error));
         }
+        if (planes) FERRY_TRY(ferry_gguf_writer_append(state->writer, &lost, sizeof lost, error));
     }
     if (ferry_import_has_coarse(state->plan, tensor, options)) FERRY_TRY(write_coarse(state, tensor, type, error));
     if (tensor->source == NULL) return FERRY_OK;
@@ -396,12 +437,10 @@ static ferry_status allocate(converter *state, ferry_error *error)
         const ferry_type type = stored_type(tensor, state->options);
         int64_t shape[3];
         uint64_t bytes = ferry_type_size(type);
-        for (int32_t k = stored_shape(tensor, type, shape); k-- > 0;) bytes *= (uint64_t)shape[k];
+        for (int32_t k = stored_shape(tensor, type, false, shape); k-- > 0;) bytes *= (uint64_t)shape[k];
         state->total += bytes;
         if (ferry_import_has_coarse(state->plan, tensor, state->options))
-            state->total +=
-                (type == FERRY_I8 ? ferry_nibbles_size(tensor->N, tensor->K) : ferry_int8_size(tensor->N, tensor->K)) +
-                (has_coarse_scales(tensor, type) ? (size_t)tensor->N : 0) * sizeof(float) + 2 * sizeof(float);
+            state->total += ferry_int8_size(tensor->N, tensor->K) + ((size_t)tensor->N + 2) * sizeof(float);
         if (tensor->form == FERRY_IMPORT_INTEGERS) continue;
         if (panel > capacity) capacity = panel;
         if (tensor->form == FERRY_IMPORT_MATRIX && (size_t)tensor->N > rows) rows = (size_t)tensor->N;
@@ -412,6 +451,7 @@ static ferry_status allocate(converter *state, ferry_error *error)
     state->halves = ferry_arena_take(&state->arena, capacity, sizeof *state->halves, &failed);
     state->codes = ferry_arena_take(&state->arena, capacity, 1, &failed);
     state->code_panel = ferry_arena_take(&state->arena, capacity, 1, &failed);
+    state->planes = ferry_arena_take(&state->arena, capacity, 1, &failed);
     state->scales = ferry_arena_take(&state->arena, rows, sizeof *state->scales, &failed);
     if (!failed) return FERRY_OK;
     return ferry_fail_memory(error, "a panel of a matrix", capacity, sizeof *state->rows);

@@ -14,11 +14,13 @@ typedef struct ferry_import_tensor ferry_import_tensor;
 
 /* The type of a matrix in the model file. */
 ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const ferry_import_options *options);
-/* Whether the model file has a coarse matrix beside this one: this is the output matrix, and the model has no
- * shortlist. */
+/* Whether this is the output matrix of a model without a shortlist, and of floats: the file has a coarse matrix, too;
+ * or of int8: it is stored in planes. */
 bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
                              const ferry_import_options *options);
-/* Declares all tensors, with the scales of int8 matrices and the coarse output matrix. Errors: UNSUPPORTED (a matrix
+bool ferry_import_has_planes(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
+                             const ferry_import_options *options);
+/* Declares all tensors, with what belongs to int8 matrices and the coarse output matrix. Errors: UNSUPPORTED (a matrix
  * that int8 cannot hold). */
 ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writer *writer,
                                   const ferry_import_options *options, ferry_error *error);

@@ -631,7 +631,8 @@ TEST(test_words_of_features)
         "activation:gelu_sigmoid decoder:attention decoder:ssru policy:huggingface policy:marian "
         "policy:ctranslate2 tokenizer:none tokenizer:pieces tokenizer:sentencepiece tokenizer:unigram "
         "tokenizer:bpe tokenizer:subword-nmt-0.1 tokenizer:subword-nmt-0.2 tokenizer:fsmt ffn:gated "
-        "embedding-norm final-norm:post final-norm:none output-scale output-coarse output-coarse:bound start:zero "
+        "embedding-norm final-norm:post final-norm:none output-scale output-coarse output-coarse:bound planes "
+        "start:zero "
         "shortlist inputs:sentence opus-punctuation moses languages position: position:rope";
     static const char *const unknown[] = {"",           "type",       "type:",        "type:i8 ",  "type:i16",
                                           "languages2", "language",   "position",     "positions", ":position:",

@@ -66,7 +66,7 @@ static void check_filling(const ferry_matrix *matrix)
         for (int32_t k = 0; k < matrix->K; k++)
             if (matrix->kind == FERRY_MATRIX_INT8)
                 assert_int_equal(matrix->int8[last_codes + (size_t)(k / 4 * 64 + l * 4 + k % 4)], 0);
-            else
+            else if (matrix->kind == FERRY_MATRIX_FLOATS)
                 assert_true(matrix->panels[last + (size_t)(k * 16 + l)] == 0.0f);
     }
 }
@@ -128,7 +128,16 @@ RANDOM_TEST(rows_are_read_and_selected)
         ferry_matrix_row(&floats, n, row);
         assert_memory_equal(row, weight + n * K, sizeof row);
     }
+    quantized wide = new_quantized(N, 3 * FERRY_NIBBLE_GROUP, true, true, 0);
+    const ferry_matrix planes = new_planes(&wide);
+    for (int32_t n = 0; n < N; n++) {
+        float row[3 * FERRY_NIBBLE_GROUP], expected[3 * FERRY_NIBBLE_GROUP];
+        ferry_matrix_row(&planes, n, row);
+        ferry_matrix_row(&wide.matrix, n, expected);
+        assert_memory_equal(row, expected, sizeof row);
+    }
     for (int32_t count = 1; count <= 40; count++) {
+        check_selection(&planes, count);
         check_selection(&scaled.matrix, count);
         check_selection(&whole.matrix, count);
         check_selection(&floats, count);

@@ -92,50 +92,28 @@ TEST(nothing_overflows_or_saturates)
     }
 }
 
-/* ---- nibbles ---- */
+/* ---- planes and nibbles ---- */
 
-/* What the nibble of a code stands for. */
+/* What the nibble of a code stands for, doubled. */
 static int32_t coarse_of(int8_t q)
 {
-    const int32_t rounded = 16 * (int32_t)floor((q + 8) / 16.0);
-    return rounded < 112 ? rounded : 112;
+    return 2 * ((q + 128) / 16 * 16 - 128) + 15;
 }
 
-/* q → nibbles of the matrix, and its error. */
-static ferry_matrix new_nibbles(const quantized *w)
-{
-    const int32_t N = w->matrix.N, K = w->matrix.K;
-    uint8_t *nibbles = new_memory(ferry_nibbles_size(N, K));
-    ferry_matrix matrix = w->matrix;
-    double most = 0;
-    for (int32_t first = 0; first < N; first += FERRY_LANES) {
-        ferry_nibbles_error error;
-        ferry_nibbles_from_panel(w->codes + ferry_int8_size(first, K), K, nibbles + ferry_nibbles_size(first, K),
-                                 &error);
-        for (int32_t n = first; n < N && n < first + FERRY_LANES; n++) {
-            int32_t squares = 0;
-            bool any = false;
-            for (int32_t k = 0; k < K; k++) {
-                const int8_t q = w->q[(size_t)n * (size_t)K + (size_t)k];
-                squares += (q - coarse_of(q)) * (q - coarse_of(q));
-                any = any || q != 0;
-            }
-            assert_int_equal(error.squares[n - first], squares);
-            assert_int_equal(error.any[n - first], any);
-            most = fmax(most, sqrt(squares));
-        }
-    }
-    matrix.kind = FERRY_MATRIX_NIBBLES;
-    matrix.nibbles = nibbles;
-    matrix.nibbles_error = nextafterf((float)most, INFINITY);
-    return matrix;
-}
-
-/* Σ x̂·q̂ + |x̂|·error, and no less than the product. */
+/* Σ x̂·q̂ + |x̂|·error rounded up, and no less than the product. */
 static void check_nibbles(const quantized *w, const float *x, int32_t rows)
 {
     const int32_t N = w->matrix.N, K = w->matrix.K;
-    const ferry_matrix nibbles = new_nibbles(w);
+    ferry_matrix nibbles = new_planes(w);
+    nibbles.kind = FERRY_MATRIX_NIBBLES;
+    double most = 0;
+    for (int32_t n = 0; n < N; n++) {
+        double squares = 0;
+        for (int32_t k = 0; k < K; k++)
+            squares += pow(w->q[(size_t)n * (size_t)K + (size_t)k] - coarse_of(w->q[n * K + k]) / 2.0, 2);
+        most = fmax(most, sqrt(squares));
+    }
+    assert_true(nibbles.nibbles_error == nextafterf((float)most, INFINITY));
     float *y = new_floats((size_t)rows * (size_t)N, 0, 0), *exact = new_floats((size_t)rows * (size_t)N, 0, 0);
     EACH_ISA(k)
     {
@@ -146,16 +124,64 @@ static void check_nibbles(const quantized *w, const float *x, int32_t rows)
             const float *row = x + (size_t)i * (size_t)K;
             double squares = 0;
             for (int32_t j = 0; j < K; j++) squares += (double)row[j] * (double)row[j];
-            const int64_t most = (int64_t)ceil((double)nibbles.nibbles_error * sqrt(squares));
             for (int32_t n = 0; n < N; n++) {
                 const size_t at = (size_t)i * (size_t)N + (size_t)n;
-                int64_t sum = most;
+                int64_t sum = 0; /* doubled */
                 for (int32_t j = 0; j < K; j++)
                     sum += (int32_t)row[j] * coarse_of(w->q[(size_t)n * (size_t)K + (size_t)j]);
-                assert_true(y[at] == (float)sum);
+                assert_true(y[at] == (float)ceil((double)nibbles.nibbles_error * sqrt(squares) + (double)sum / 2));
                 assert_true(y[at] >= exact[at]);
             }
         }
+    }
+}
+
+/* Every code, in every place of a line. */
+TEST(planes_are_joined)
+{
+    enum { K = 520, PANEL = 16 * K };
+    int8_t *codes = new_memory(PANEL), *joined = new_memory(PANEL + 1);
+    uint8_t *upper = new_memory(PANEL / 2), *lower = new_memory(PANEL / 2);
+    for (int32_t shift = 0; shift < 256; shift++) {
+        for (int32_t i = 0; i < PANEL; i++) codes[i] = (int8_t)(i + i / 128 + shift);
+        ferry_planes_from_panel(codes, K, upper, lower);
+        for (int32_t k = 0; k < K; k++)
+            for (int32_t l = 0; l < FERRY_LANES; l++)
+                assert_int_equal(ferry_planes_code(upper + 4 * l, lower + 4 * l, k),
+                                 codes[(k / 4 * 16 + l) * 4 + k % 4]);
+        EACH_ISA(k)
+        {
+            memset(joined, 0x55, PANEL + 1);
+            (*k)->join_planes(joined, upper, lower, K / FERRY_NIBBLE_GROUP);
+            assert_memory_equal(joined, codes, PANEL);
+            assert_int_equal(joined[PANEL], 0x55);
+        }
+    }
+    release_memory();
+}
+
+/* Products of planes are those of int8, byte for byte: with tiles of all sizes, and with panels that are joined before,
+ * in several parts; with sums in 16 bits that overflow. */
+RANDOM_TEST(products_of_planes)
+{
+    static const int32_t shapes[][2] = {{33, 72}, {16, 64}, {20, 8}, {70, 520}, {17, 136}, {130, 2048}, {600, 512}};
+    for (size_t s = 0; s < 2 * sizeof shapes / sizeof *shapes; s++) {
+        const int32_t N = shapes[s / 2][0], K = shapes[s / 2][1];
+        quantized w = new_quantized(N, K, s % 2 == 0, s % 3 == 0, s % 2 == 0 ? 0 : 40.0f);
+        memset(w.q, s % 2 == 0 ? 127 : -128, (size_t)K);
+        pack_quantized(&w);
+        const ferry_matrix planes = new_planes(&w);
+        for (int32_t rows = 1; rows <= 49; rows += rows < 17 ? 1 : 16) {
+            float *x = new_floats((size_t)rows * (size_t)K, -3.0f, 3.0f);
+            float *y = new_floats((size_t)(rows * N), 0, 0), *expected = new_floats((size_t)(rows * N), 0, 0);
+            run(ferry_kernels_find("plain"), expected, x, rows, &w.matrix);
+            EACH_ISA(k)
+            {
+                run(*k, y, x, rows, &planes);
+                assert_memory_equal(y, expected, (size_t)(rows * N) * sizeof *y);
+            }
+        }
+        release_memory();
     }
 }
 

@@ -2,10 +2,10 @@
 #include "engine/kernels/int8_limits.h"
 #include "tests/support/quantized.h"
 
-static input_limits *begin(const quantized *w)
+static input_limits *begin(const ferry_matrix *matrix)
 {
-    input_limits *limits = new_memory(limits_size(w->matrix.K));
-    begin_limits(limits, w->codes, w->matrix.N, w->matrix.K);
+    input_limits *limits = new_memory(limits_size(matrix->K));
+    begin_limits(limits, matrix);
     return limits;
 }
 
@@ -36,7 +36,7 @@ RANDOM_TEST(limits_are_the_largest_that_are_safe)
         quantized w = new_quantized(K % 50 + 1, K, true, false, 0);
         memset(w.q, K % 2 == 0 ? -128 : 0, (size_t)K);
         pack_quantized(&w);
-        const int32_t *fours = find_limits(begin(&w), LIMITED_ROWS), *eights = fours + count_limits(K);
+        const int32_t *fours = find_limits(begin(&w.matrix), LIMITED_ROWS), *eights = fours + count_limits(K);
         for (int32_t k = 0; k < K; k += 32)
             for (int32_t pair = 0; pair < 2; pair++) {
                 const int64_t first = largest_squares(&w, k, pair), second = largest_squares(&w, k + 16, pair);
@@ -51,9 +51,20 @@ RANDOM_TEST(limits_are_the_largest_that_are_safe)
 TEST(limits_are_found_when_rows_are_many)
 {
     quantized w = new_quantized(20, 40, true, true, 0);
-    input_limits *limits = begin(&w);
+    input_limits *limits = begin(&w.matrix);
     assert_null(find_limits(limits, 1));
     assert_null(find_limits(limits, LIMITED_ROWS - 2));
     assert_ptr_equal(find_limits(limits, 1), limits->values);
     assert_ptr_equal(find_limits(limits, 1), limits->values);
+}
+
+RANDOM_TEST(limits_of_planes)
+{
+    for (int32_t K = 8; K < 300; K += 8) {
+        quantized w = new_quantized(K % 50 + 1, K, true, false, 0);
+        const ferry_matrix planes = new_planes(&w);
+        const int32_t *found = find_limits(begin(&planes), LIMITED_ROWS);
+        assert_memory_equal(found, find_limits(begin(&w.matrix), LIMITED_ROWS), count_all_limits(K) * sizeof *found);
+        release_memory();
+    }
 }

@@ -47,7 +47,7 @@ static const ferry_import_options f32 = {.type = FERRY_F32}, f16 = {.type = FERR
 
 /* ---- where numbers are ---- */
 
-enum { ROWS = 50, COLUMNS = 21, WIDTH = 48 /* that nibbles can have */ };
+enum { ROWS = 50, COLUMNS = 21, WIDTH = 48 /* that planes can have */ };
 
 /* A source [ROWS, COLUMNS] of one type, unaligned, and five ways of looking at it. */
 static void check_views(ferry_type type, const ferry_import_options *options)
@@ -248,13 +248,11 @@ static bool has_feature(const char *word)
     return count > 0;
 }
 
-/* That numbers of the file are above what they bound, and no more than the roundings of float sums. */
-static void check_bound(double error, double norm)
+/* That a number of the file is above what it bounds, and no more than the roundings of float sums. */
+static void check_above(const char *name, double bounded, double roundings)
 {
-    const float *stored[] = {written("output_coarse.error", FERRY_F32)->data,
-                             written("output_coarse.norm", FERRY_F32)->data};
-    assert_true((double)*stored[0] >= error && (double)*stored[0] <= error * (1 + 1e-6) + 1e-44);
-    assert_true((double)*stored[1] >= norm && (double)*stored[1] <= norm * (1 + 1e-5) + 1e-18);
+    const double stored = (double)*(const float *)written(name, FERRY_F32)->data;
+    assert_true(stored >= bounded && stored <= bounded * (1 + roundings) + 1e-18);
 }
 
 /* That of the matrix `name` [N, K] in the file. */
@@ -283,38 +281,37 @@ static void check_coarse(const char *name, int32_t N, int32_t K)
             step = fmax(step, (double)scales[l]);
         }
     }
-    check_bound(sqrt(K) * step / 2, norm);
+    check_above("output_coarse.error", sqrt(K) * step / 2, 1e-6);
+    check_above("output_coarse.norm", norm, 1e-5);
 }
 
-/* Of codes: their nibbles. */
-static void check_nibbles(const char *name, int32_t N, int32_t K)
+/* Of codes: that their planes hold them, and the bound. Rows of zeros have the scale 0. */
+static void check_planes(const char *name, int32_t N, int32_t K, const float *numbers)
 {
-    static uint8_t nibbles[FERRY_LANES * ROWS];
-    const ferry_tensor *coarse = written("output_coarse.weight", FERRY_I8), *exact = written(name, FERRY_I8);
-    const size_t bytes = ferry_nibbles_size(FERRY_LANES, K);
-    assert_true(coarse->dims == 3 && coarse->shape[0] == (N + 15) / 16);
-    assert_true(coarse->shape[1] == K / 8 && coarse->shape[2] == 64);
-    const float *scales = written("output_coarse.scale", FERRY_F32)->data;
-    const float *exact_scales = written(ferry_format("%.*s.scale", (int)strlen(name) - 7, name).text, FERRY_F32)->data;
-    double most = 0, step = 0;
-    for (int32_t n = 0; n < N; n += FERRY_LANES) {
-        ferry_nibbles_error error;
-        ferry_nibbles_from_panel((const int8_t *)exact->data + ferry_int8_size(n, K), K, nibbles, &error);
-        assert_memory_equal((const uint8_t *)coarse->data + ferry_nibbles_size(n, K), nibbles, bytes);
-        for (int l = 0; l < FERRY_LANES && n + l < N; l++) {
-            double squares = 0;
-            bool zeros = true;
-            for (int32_t k = 0; k < K; k++) {
-                const int q = code_value(exact, n + l, k), u = (q + 136) / 16 < 15 ? (q + 136) / 16 : 15;
-                squares += pow(q - (16 * u - 128), 2);
-                zeros = zeros && q == 0;
-            }
-            most = fmax(most, sqrt(squares));
-            step = fmax(step, (double)scales[n + l]);
-            assert_true(scales[n + l] == (zeros ? 0 : exact_scales[n + l]));
+    const ferry_short_text stem = ferry_format("%.*s", (int)strlen(name) - 7, name);
+    const ferry_tensor *upper = written(name, FERRY_I8);
+    const ferry_tensor *lower = written(ferry_format("%s.lower", stem.text).text, FERRY_I8);
+    const float *scales = written(ferry_format("%s.scale", stem.text).text, FERRY_F32)->data;
+    double most = 0;
+    assert_true(upper->dims == 3 && upper->shape[0] == (N + 15) / 16);
+    assert_true(upper->shape[1] == K / 8 && upper->shape[2] == 64);
+    assert_true(lower->dims == 3 && memcmp(lower->shape, upper->shape, sizeof lower->shape) == 0);
+    assert_true((const char *)upper->data < (const char *)lower->data);
+    for (int32_t n = 0; n < N; n++) {
+        double squares = 0, largest = 0;
+        for (int32_t k = 0; k < K; k++) largest = fmax(largest, fabs((double)numbers[k * N + n]));
+        assert_true(fabs((double)scales[n] - largest / 127) <= 1e-7 * largest);
+        for (int32_t k = 0; k < K; k++) {
+            const size_t cell = (size_t)(n / 16) * ferry_nibbles_size(16, K) + (size_t)(n % 16 * 4);
+            const int q =
+                ferry_planes_code((const uint8_t *)upper->data + cell, (const uint8_t *)lower->data + cell, k);
+            const double exact = largest > 0 ? (double)numbers[k * N + n] / (double)scales[n] : 0;
+            assert_true(fabs(q - exact) <= 0.5001);
+            squares += pow((q + 128) % 16 - 7.5, 2);
         }
+        if (largest > 0) most = fmax(most, sqrt(squares));
     }
-    check_bound(most, 127 * sqrt(K) * step);
+    check_above(ferry_format("%s.error", stem.text).text, most, 1e-6);
 }
 
 /* What the file holds of a source, f32, f16 or int8, is what the coarse matrix is made of. */
@@ -323,7 +320,8 @@ static void check_output(const char *name, bool tied_output, bool tied_embedding
     static float numbers[ROWS * COLUMNS];
     static const int32_t ids[COLUMNS];
     const ferry_import_tensor list = {.form = FERRY_IMPORT_INTEGERS, .N = COLUMNS, .K = 1, .integers = ids};
-    for (int i = 0; i < ROWS * COLUMNS; i++) numbers[i] = number(i) * 0.777f; /* f16 rounds them */
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        numbers[i] = i % COLUMNS == 3 ? 0 : number(i) * 0.777f; /* f16 rounds them */
     const ferry_weights_entry entry = entry_of("m", FERRY_F32, K, COLUMNS, numbers);
     const ferry_import_tensor transposed = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
     set_up(NULL);
@@ -341,16 +339,19 @@ static void check_output(const char *name, bool tied_output, bool tied_embedding
     write_plan(&f16);
     check_coarse(name, COLUMNS, K);
     write_plan(&i8);
-    assert_true(has_feature("output-coarse:bound") == (K == WIDTH));
-    if (K == WIDTH) check_nibbles(name, COLUMNS, K);
+    assert_false(has_feature("output-coarse:bound"));
+    assert_true(has_feature("planes") == (K == WIDTH));
+    if (K == WIDTH) check_planes(name, COLUMNS, K, numbers);
     CHECK(ferry_import_add_tensor(&plan, &list, &error, "shortlist.ids")); /* whose words greedy search takes */
     write_plan(&f32);
     assert_null(ferry_gguf_tensor(&file, "output_coarse.weight"));
     assert_false(has_feature("output-coarse:bound"));
+    write_plan(&i8);
+    assert_false(has_feature("planes"));
     tear_down(NULL);
 }
 
-TEST(test_output_matrices_have_a_coarse_one)
+TEST(test_output_matrices_have_a_bound)
 {
     static const int32_t widths[] = {WIDTH, WIDTH - 4, ROWS};
     for (size_t i = 0; i < COUNT(widths); i++) {

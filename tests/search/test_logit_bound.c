@@ -14,11 +14,11 @@ enum { MAX_N = 3000, MAX_K = 300 };
 typedef struct world {
     int32_t N, K;
     float *weight, *bias; /* [N, K], [N] */
-    float *panels, *scales, *stored_scales, *nibble_scales;
+    float *panels, *scales, *stored_scales;
     int8_t *codes, *stored_codes;
-    uint8_t *stored_nibbles;
-    ferry_matrix floats, int8;
-    ferry_coarse stored, stored_int8; /* a file's */
+    uint8_t *upper, *lower;
+    ferry_matrix floats, int8; /* int8: in planes if K is a multiple of 8 */
+    ferry_coarse stored;       /* a file's */
     float x[MAX_K];
     bool masked[MAX_N];
 } world;
@@ -45,8 +45,8 @@ static world *new_world(int32_t N, int32_t K, bool bias)
     w->codes = new_memory(ferry_int8_size(N, K));
     w->stored_codes = new_memory(ferry_int8_size(N, K));
     w->stored_scales = new_memory(ferry_round_up((size_t)N, FERRY_LANES) * sizeof *w->stored_scales);
-    w->nibble_scales = new_memory(ferry_round_up((size_t)N, FERRY_LANES) * sizeof *w->nibble_scales);
-    w->stored_nibbles = new_memory(ferry_int8_size(N, K));
+    w->upper = new_memory(ferry_int8_size(N, K));
+    w->lower = new_memory(ferry_int8_size(N, K));
     w->floats = (ferry_matrix){.N = N, .K = K, .panels = w->panels, .bias = bias ? w->bias : NULL};
     w->int8 = (ferry_matrix){FERRY_MATRIX_INT8,     .N = N, .K = K, .int8 = w->codes, .scales = w->scales,
                              .bias = w->floats.bias};
@@ -58,8 +58,6 @@ static void pack(world *w)
 {
     int8_t rows[FERRY_LANES * MAX_K];
     w->stored = (ferry_coarse){{FERRY_MATRIX_INT8, .int8 = w->stored_codes, .scales = w->stored_scales}, 0, 0};
-    w->stored_int8 =
-        (ferry_coarse){{FERRY_MATRIX_NIBBLES, .nibbles = w->stored_nibbles, .scales = w->nibble_scales}, 0, 0};
     ferry_panels_pack(w->panels, w->weight, w->N, w->K);
     for (int32_t first = 0; first < w->N; first += FERRY_LANES) {
         const int32_t count = w->N - first < FERRY_LANES ? w->N - first : FERRY_LANES;
@@ -70,10 +68,21 @@ static void pack(world *w)
         ferry_coarsen_panel(&w->floats, (size_t)first / FERRY_LANES, w->stored_codes + ferry_int8_size(first, w->K),
                             w->stored_scales + first, &w->stored);
         if (w->K % 8 == 0)
-            ferry_coarsen_panel(&w->int8, (size_t)first / FERRY_LANES,
-                                w->stored_nibbles + ferry_nibbles_size(first, w->K), w->nibble_scales + first,
-                                &w->stored_int8);
+            ferry_planes_from_panel(w->codes + ferry_int8_size(first, w->K), w->K,
+                                    w->upper + ferry_nibbles_size(first, w->K),
+                                    w->lower + ferry_nibbles_size(first, w->K));
     }
+    for (int32_t n = 0; n < w->N; n++) {
+        const float *row = w->weight + (size_t)n * (size_t)w->K;
+        bool zero = true;
+        for (int32_t k = 0; k < w->K; k++) zero = zero && row[k] == 0;
+        if (zero) w->scales[n] = 0;
+    }
+    if (w->K % 8 != 0) return;
+    w->int8.kind = FERRY_MATRIX_PLANES;
+    w->int8.nibbles = w->upper;
+    w->int8.lower = w->lower;
+    w->int8.nibbles_error = ferry_planes_error(&w->int8);
 }
 
 typedef struct answer {
@@ -88,7 +97,7 @@ static answer ask(const world *w, ferry_context *context, const ferry_logit_boun
 {
     /* As many rows as the product may have. */
     enum { ROWS = 3 };
-    const int32_t most = logit_bound->exact->kind == FERRY_MATRIX_INT8 ? context->kernels->nibbles_rows : ROWS;
+    const int32_t most = logit_bound->exact->kind == FERRY_MATRIX_PLANES ? context->kernels->nibbles_rows : ROWS;
     const int32_t rows = most < ROWS ? most : ROWS, at = rows > 1 ? 1 : 0;
     ferry_inputs inputs;
     float *x = new_memory((size_t)ROWS * (size_t)w->K * sizeof *x);
@@ -157,7 +166,7 @@ static bool is_faster(const ferry_kernels *kernels, const ferry_matrix *matrix)
 static bool check_panels(world *w, const ferry_matrix *matrix, int64_t *panels)
 {
     const ferry_coarse none = {.error = 0};
-    const ferry_coarse *stored[] = {&none, matrix->kind == FERRY_MATRIX_INT8 ? &w->stored_int8 : &w->stored};
+    const ferry_coarse *stored[] = {&none, &w->stored};
     bool told = true;
     int32_t round = 0;
     int64_t last = 0;
@@ -168,8 +177,10 @@ static bool check_panels(world *w, const ferry_matrix *matrix, int64_t *panels)
         ferry_logit_bound logit_bound;
         ferry_context context = {.kernels = *k};
         CHECK(ferry_logit_bound_create(matrix, stored[round % 2], &context, &logit_bound, &error));
-        const bool made = logit_bound.coarse.matrix.weights != stored[1]->matrix.weights;
-        assert_true(made == (round % 2 == 0));
+        if (matrix->kind == FERRY_MATRIX_PLANES)
+            assert_true(logit_bound.memory == NULL && logit_bound.coarse.matrix.nibbles == w->upper);
+        else
+            assert_true((logit_bound.coarse.matrix.weights != w->stored.matrix.weights) == (round % 2 == 0));
         round++;
         const answer said = ask(w, &context, &logit_bound), true_one = know(w, &context, matrix);
         told = told && said.told;
@@ -315,8 +326,9 @@ RANDOM_TEST(test_coarse_weights_in_both_directions)
 }
 
 /* WEIGHTS: inputs are exact in int8, each weight of the best column is 0.45 steps above its code. INPUTS: weights are
- * exact, all inputs but one are 0.45 steps from 0. NIBBLES: the best column's codes are 7 and -8, for which nibbles say
- * 0, with inputs of their signs: the errors are nearly parallel to the inputs. A small column has a bound of its own.
+ * exact, all inputs but one are 0.45 steps from 0. NIBBLES: the best column's codes are 15 and -16, for which nibbles
+ * say 7.5 and -8.5, with inputs of their signs: the errors are parallel to the inputs. A small column has a bound of
+ * its own.
  */
 RANDOM_TEST(test_coarse_numbers)
 {
@@ -325,7 +337,7 @@ RANDOM_TEST(test_coarse_numbers)
         const size_t kind = i % KINDS;
         world *w = new_misleading_world();
         for (int32_t k = 0; k < w->K; k++) {
-            const float sign = k % 2 == 0 ? 1.0f : -1.0f, codes = k == 0 ? 127.0f : k % 2 == 0 ? 7.0f : -8.0f;
+            const float sign = k % 2 == 0 ? 1.0f : -1.0f, codes = k == 0 ? 127.0f : k % 2 == 0 ? 15.0f : -16.0f;
             const float step = 1.0f / 127; /* of weights, or of inputs */
             float *best = &w->weight[BEST * w->K + k];
             w->x[k] = kind == INPUTS && k > 0 ? 0.45f * step * sign : sign;

@@ -1,6 +1,7 @@
 #include "quantized.h"
 
 #include "base/system.h"
+#include "engine/kernels/coarse.h"
 
 void pack_quantized(quantized *w)
 {
@@ -23,6 +24,21 @@ quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, 
     w.matrix.bias = with_bias ? w.bias : NULL;
     pack_quantized(&w);
     return w;
+}
+
+ferry_matrix new_planes(const quantized *w)
+{
+    const int32_t N = w->matrix.N, K = w->matrix.K;
+    ferry_matrix planes = w->matrix;
+    uint8_t *upper = new_memory(ferry_nibbles_size(N, K)), *lower = new_memory(ferry_nibbles_size(N, K));
+    for (int32_t n = 0; n < N; n += FERRY_LANES)
+        ferry_planes_from_panel(w->codes + ferry_int8_size(n, K), K, upper + ferry_nibbles_size(n, K),
+                                lower + ferry_nibbles_size(n, K));
+    planes.kind = FERRY_MATRIX_PLANES;
+    planes.nibbles = upper;
+    planes.lower = lower;
+    planes.nibbles_error = ferry_planes_error(&planes);
+    return planes;
 }
 
 void begin_extra(const ferry_kernels *kernels, const ferry_matrix *matrix)
@@ -56,7 +72,7 @@ void run_many(const ferry_kernels *kernels, float *const *y, const ferry_rows *r
     for (int32_t m = 0; m < count; m++) {
         with[m] = *matrices[m];
         all[m] = &with[m];
-        if (with[m].kind == FERRY_MATRIX_INT8) {
+        if (with[m].kind == FERRY_MATRIX_INT8 || with[m].kind == FERRY_MATRIX_PLANES) {
             assert_int_equal(ferry_matrix_begin(&with[m], kernels, &arena, NULL), FERRY_OK);
             if (kernels->extra != NULL) begin_extra(kernels, &with[m]);
         }

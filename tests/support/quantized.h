@@ -18,6 +18,9 @@ quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, 
 /* q → codes. */
 void pack_quantized(quantized *w);
 
+/* The same matrix in planes, K a multiple of 8. */
+ferry_matrix new_planes(const quantized *w);
+
 /* Initializes matrix->extra (kernels->extra is not NULL), and lets the kernels find out what they find out once many
  * rows have been multiplied. */
 void begin_extra(const ferry_kernels *kernels, const ferry_matrix *matrix);

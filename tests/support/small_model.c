@@ -101,25 +101,23 @@ static void add_matrix_of(builder *b, const char *name, int32_t N, int32_t K, fe
     }
 }
 
-static void *tensor_data(const builder *b, const char *name)
+static built_tensor *find_tensor(builder *b, const char *name)
 {
-    const built_tensor *tensor = b->tensors;
+    built_tensor *tensor = b->tensors;
     while (strcmp(tensor->name, name) != 0) tensor++;
-    return tensor->data;
+    return tensor;
 }
 
-/* The output matrix `name` [N, K], which has been added, with floats as they are used. */
-static ferry_matrix output_matrix(const builder *b, const char *name, int32_t N, int32_t K)
+/* The output matrix `name` [N, K], which has been added, as it is used. */
+static ferry_matrix output_floats(builder *b, const char *name, int32_t N, int32_t K)
 {
-    const ferry_type type = b->model.type;
-    const void *data = tensor_data(b, ferry_format("%s.weight", name).text);
-    ferry_matrix matrix = {type == FERRY_I8 ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS, .N = N, .K = K, .weights = data};
-    if (type == FERRY_F16) {
+    const void *data = find_tensor(b, ferry_format("%s.weight", name).text)->data;
+    ferry_matrix matrix = {FERRY_MATRIX_FLOATS, .N = N, .K = K, .weights = data};
+    if (b->model.type == FERRY_F16) {
         float *panels = kept_memory(ferry_panels_count(N, K) * sizeof *panels);
         for (size_t i = 0; i < ferry_panels_count(N, K); i++) panels[i] = ferry_f16_to_f32(((const uint16_t *)data)[i]);
         matrix.panels = panels;
     }
-    if (type == FERRY_I8) matrix.scales = tensor_data(b, ferry_format("%s.scale", name).text);
     return matrix;
 }
 
@@ -127,36 +125,60 @@ static ferry_matrix output_matrix(const builder *b, const char *name, int32_t N,
 static void add_coarse(builder *b, const char *name, int32_t N, int32_t K)
 {
     const small_coarse kind = b->model.coarse;
-    const ferry_matrix output = output_matrix(b, name, N, K);
-    const bool int8 = output.kind == FERRY_MATRIX_INT8;
-    const size_t panels = ((size_t)N + 15) / 16, columns = ((size_t)K + (int8 ? 0 : 3)) / (int8 ? 8 : 4);
+    const ferry_matrix output = output_floats(b, name, N, K);
+    const size_t panels = ((size_t)N + 15) / 16, columns = ((size_t)K + 3) / 4;
     const size_t panel = columns * 64, size = panels * panel;
     const int64_t type_shape[] = {(int64_t)panels, K, 16}, scale_shape[] = {N + (kind == SMALL_COARSE_SCALES)};
     const int64_t shape[] = {(int64_t)panels + (kind == SMALL_COARSE_ROWS),
                              (int64_t)columns + (kind == SMALL_COARSE_COLUMNS), 64};
     float *scales = kept_memory((panels + 1) * 16 * sizeof *scales);
-    uint8_t *codes = kept_memory(size), *last = codes + size - 64 + 4 * (size_t)((N - 1) % 16);
+    int8_t *codes = kept_memory(size), *last = codes + size - 64 + 4 * (size_t)((N - 1) % 16);
     uint32_t random = 3;
     ferry_coarse coarse = {.error = 0};
-    for (size_t p = 0; p < panels && (!int8 || K % 8 == 0); p++)
-        ferry_coarsen_panel(&output, p, codes + p * panel, scales + 16 * p, &coarse);
-    for (size_t i = 0; i < size && kind == SMALL_COARSE_RANDOM; i++) codes[i] = (uint8_t)(next_random(&random) >> 8);
-    if (kind == SMALL_COARSE_LAST_CODE) *last = (uint8_t)(int8 ? *last ^ 0x10 : *last + 1);
+    for (size_t p = 0; p < panels; p++) ferry_coarsen_panel(&output, p, codes + p * panel, scales + 16 * p, &coarse);
+    for (size_t i = 0; i < size && kind == SMALL_COARSE_RANDOM; i++) codes[i] = (int8_t)(next_random(&random) >> 8);
+    if (kind == SMALL_COARSE_LAST_CODE) *last = (int8_t)(*last + 1);
     for (int32_t n = 0; n < N && kind == SMALL_COARSE_SCALES_LIE; n++) scales[n] = n % 2 == 0 ? FLT_MAX : 0;
     if (kind == SMALL_COARSE_BOUND_LIES) coarse.error = coarse.norm = 0;
     if (kind == SMALL_COARSE_NO_NUMBER) scales[N - 1] = NAN;
     if (kind == SMALL_COARSE_NEGATIVE) scales[0] = -1;
-    if (kind == SMALL_COARSE_ERROR) coarse.error = int8 ? 128 : INFINITY;
+    if (kind == SMALL_COARSE_ERROR) coarse.error = INFINITY;
     if (kind == SMALL_COARSE_NORM) coarse.norm = NAN;
     if (kind == SMALL_COARSE_TYPE)
         add(b, "output_coarse", "weight", FERRY_F32, 3, type_shape);
     else if (kind != SMALL_COARSE_SCALES_ALONE)
         memcpy(add(b, "output_coarse", "weight", FERRY_I8, 3, shape), codes, size);
-    if (kind != SMALL_COARSE_WITHOUT_SCALES && (kind != SMALL_COARSE_EARLY || !int8))
+    if (kind != SMALL_COARSE_WITHOUT_SCALES)
         memcpy(add(b, "output_coarse", "scale", FERRY_F32, 1, scale_shape), scales, (size_t)N * sizeof *scales);
     if (kind == SMALL_COARSE_EARLY || kind == SMALL_COARSE_SCALES_ALONE) return;
     add_number(b, "output_coarse", "error", coarse.error);
     if (kind != SMALL_COARSE_WITHOUT_NORM) add_number(b, "output_coarse", "norm", coarse.norm);
+}
+
+/* Divides the output matrix `name` [N, K] of int8, which has been added, into planes. */
+static void divide_planes(builder *b, const char *name, int32_t N, int32_t K)
+{
+    const small_coarse kind = b->model.coarse;
+    built_tensor *upper = find_tensor(b, ferry_format("%s.weight", name).text);
+    float *scales = find_tensor(b, ferry_format("%s.scale", name).text)->data;
+    const int64_t lines = (K + 7) / 8;
+    const int64_t shape[] = {upper->shape[0] + (kind == SMALL_COARSE_ROWS), lines + (kind == SMALL_COARSE_COLUMNS), 64};
+    const ferry_type type = kind == SMALL_COARSE_TYPE ? FERRY_F32 : FERRY_I8;
+    uint8_t *lower = kept_memory(upper->bytes);
+    const int8_t *codes = upper->data;
+    const size_t panel = ferry_int8_size(16, K);
+    upper->shape[1] = lines;
+    upper->bytes = (size_t)(upper->shape[0] * lines) * 64;
+    upper->data = kept_memory(upper->bytes + panel);
+    for (size_t p = 0; p < (size_t)upper->shape[0] && K % 8 == 0; p++)
+        ferry_planes_from_panel(codes + p * panel, K, (uint8_t *)upper->data + p * panel / 2, lower + p * panel / 2);
+    const ferry_matrix planes = {.N = N, .K = K, .lower = lower, .scales = scales};
+    const float error = kind == SMALL_COARSE_BOUND_LIES ? 0
+                        : kind == SMALL_COARSE_ERROR    ? 64
+                                                        : ferry_planes_error(&planes);
+    if (kind == SMALL_COARSE_NEGATIVE) scales[0] = -1;
+    if (kind != SMALL_COARSE_SCALES_ALONE) memcpy(add(b, name, "lower", type, 3, shape), lower, upper->bytes);
+    if (kind != SMALL_COARSE_WITHOUT_NORM) add_number(b, name, "error", error);
 }
 
 static void add_matrix(builder *b, const char *name, int32_t N, int32_t K, bool bias)
@@ -237,7 +259,11 @@ static void add_tensors(builder *b)
     } else {
         add_matrix_of(b, "token_embd", V, D, model->type);
     }
-    if (model->coarse != SMALL_NO_COARSE) add_coarse(b, model->untied ? "output" : "token_embd", V, D);
+    const char *output = model->untied ? "output" : "token_embd";
+    if (model->coarse != SMALL_NO_COARSE && model->type == FERRY_I8)
+        divide_planes(b, output, V, D);
+    else if (model->coarse != SMALL_NO_COARSE)
+        add_coarse(b, output, V, D);
     add_vector(b, "output", "bias", V, 0, 0.3f);
     for (int s = 0; s < 2; s++) {
         const char *stack = s == 0 ? "enc" : "dec";

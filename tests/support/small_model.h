@@ -22,7 +22,8 @@ typedef struct small_shortlist {
     int64_t count;
 } small_shortlist;
 
-/* A coarse output matrix, and what is wrong with it. */
+/* A coarse output matrix, or an output matrix of int8 in planes, whose error is its bound, and what is wrong with it.
+ */
 typedef enum small_coarse {
     SMALL_NO_COARSE,
     SMALL_COARSE_EARLY,  /* no bound */

@@ -13,7 +13,7 @@ test_compare()
     write_text
     expect_quiet_success compare -i text "$shipped" "$other"
     expect_match '^lines that differ +4 of 7 \(57\.1 %\)$' '^  B -0\.20.. Wir sehen uns morgen\.$' \
-        '^size in MB +15\.8 +1\.9 +0\.12x$' '^A: .*tatoeba-en-de\.gguf, beam 4$' '^ms a line '
+        '^size in MB +15\.8 +1\.6 +0\.10x$' '^A: .*tatoeba-en-de\.gguf, beam 4$' '^ms a line '
     [ "$(grep '^line ' out | tr -d '\n')" = 'line 2line 4line 5line 7' ] || fail "found $(cat out)"
     "$ferry" translate -i text > a
     "$ferry" translate -m "$other" -i text > b

@@ -314,8 +314,8 @@ const ferry_command ferry_command_verify = {
     .synopsis = "MODEL [GOLDEN.safetensors]",
     .summary = "check a model file, or compare its activations with recorded ones",
     .details =
-        "MODEL alone: reads the whole file, and compares it with the content hash that it carries, and its coarse\n"
-        "output matrix with its output matrix.\n"
+        "MODEL alone: reads the whole file, and compares it with the content hash that it carries, and the coarse\n"
+        "output matrix, or the error of an output matrix in planes, with its output matrix.\n"
         "The golden file holds source_ids, source_lengths, encoder_output, decoder_input_ids, logits, greedy_ids.\n"
         "Compares the encoder's output, the logits in one pass and step by step, and the ids of a greedy search,\n"
         "with all sentences in one call and with each alone. The exit status is 1 above the tolerance. Tokens whose\n"
