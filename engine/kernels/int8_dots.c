@@ -17,6 +17,7 @@
 #define TILE_ROWS 14
 #define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
 #define NIBBLES_TILES(TILE) TILES_UP_TO_8(TILE, 1) TILES_UP_TO_8(TILE, 2) TILES_UP_TO_6(TILE, 4)
+#define STEPS_TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_6(TILE, 2) TILES_UP_TO_3(TILE, 4)
 #define INPUTS GROUP
 #define OFFSET 128
 #define CHAINS(rows, panels)                                                                                           \
@@ -25,6 +26,7 @@
 #define TILE_ROWS 6
 #define TILES(TILE) TILES_UP_TO_6(TILE, 1)
 #define NIBBLES_TILES TILES
+#define STEPS_TILES TILES
 #define INPUTS GROUP
 #define OFFSET 128
 #define CHAINS(rows, panels) ((rows) > 2 ? 1 : 4 / (rows))
@@ -32,6 +34,7 @@
 #define TILE_ROWS 5
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1) TILE(5, 1) TILE(1, 2) TILE(2, 2)
 #define NIBBLES_TILES(TILE) TILES_UP_TO_4(TILE, 1) TILE(1, 2) TILE(2, 2)
+#define STEPS_TILES TILES
 #define LANES 4
 #define INPUTS (LANES * GROUP)
 #define OFFSET 0
@@ -39,6 +42,7 @@
 #elif defined(__SSE2__) || defined(__wasm_simd128__)
 #define TILE_ROWS 4
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1)
+#define STEPS_TILES TILES
 #define INPUTS GROUP
 #define OFFSET 0
 #define CHAINS(rows, panels) 1
@@ -95,8 +99,9 @@ INLINE operand load_inputs(const int8_t *x)
 
 INLINE operand load_weights(const int8_t *w, kind what)
 {
-    (void)what; /* INT8 */
-    return (operand){.int8 = *(const signed_bytes *)w};
+    const signed_bytes line = *(const signed_bytes *)w;
+    if (what == INT8) return (operand){.int8 = line};
+    return (operand){.int8 = (what == FIRST_NIBBLES ? line : line >> NIBBLE_SHIFT) & NIBBLE_MAX};
 }
 
 INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
@@ -124,8 +129,10 @@ INLINE operand load_inputs(const int8_t *x)
 
 INLINE operand load_weights(const int8_t *w, kind what)
 {
-    (void)what; /* INT8 */
-    return split(*(const halves *)w);
+    const halves line = *(const halves *)w;
+    if (what == INT8) return split(line);
+    const halves nibbles = what == FIRST_NIBBLES ? line : line >> NIBBLE_SHIFT;
+    return (operand){.low = nibbles & NIBBLE_MAX, .high = nibbles >> 8 & NIBBLE_MAX};
 }
 
 INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
@@ -203,6 +210,46 @@ INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, c
         add_step(acc + second, rows, panels, x + rows * GROUP, w, SECOND_NIBBLES, panel_size);
     }
     add_chains(acc, size, chains > 1 ? 2 : 1);
+}
+#endif
+
+#if defined(STEPS_TILES)
+/* acc + s·sum, of sums that fit in 16 bits: a product of pairs (sum, its sign) by (s, 0). */
+INLINE sum_vec multiply_steps(sum_vec acc, int_vec steps, sum_vec sum)
+{
+#if WIDTH == 16
+    return (sum_vec)_mm512_dpwssd_epi32((__m512i)acc, (__m512i)sum, (__m512i)(steps & UINT16_MAX));
+#elif WIDTH == 8
+    return (sum_vec)_mm256_dpwssd_avx_epi32((__m256i)acc, (__m256i)sum, (__m256i)(steps & UINT16_MAX));
+#elif defined(__SSE2__)
+    return acc + (sum_vec)_mm_madd_epi16((__m128i)sum, (__m128i)(steps & UINT16_MAX));
+#else
+    return acc + (sum_vec)wasm_i32x4_dot_i16x8((v128_t)sum, (v128_t)(steps & UINT16_MAX));
+#endif
+}
+
+/* acc [rows, panels·PARTS] = Σ s·(Σ x̂·(u - 8)) over all groups of 32 inputs. */
+INLINE void accumulate_steps(sum_vec *acc, int rows, int panels, const int8_t *x, step_panel at, size_t panel_size,
+                             ahead next)
+{
+    const int size = rows * panels * PARTS;
+    for (; at.groups > 0; at.groups--, at.starts += rows, at.steps += FERRY_LANES) {
+        sum_vec sums[MAX_SUMS];
+        UNROLL for (int v = 0; v < size; v++) sums[v] = (sum_vec){0} + (uint32_t)at.starts[v / (panels * PARTS)];
+        UNROLL for (int line = 0; line < STEP_LINES; line++, x += NIBBLE_GROUPS * rows * GROUP)
+        {
+            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 3);
+            next.at += next.step;
+            add_step(sums, rows, panels, x, at.nibbles, FIRST_NIBBLES, panel_size);
+            add_step(sums, rows, panels, x + rows * GROUP, at.nibbles, SECOND_NIBBLES, panel_size);
+            at.nibbles += FERRY_LINE_BYTES;
+        }
+        UNROLL for (int v = 0; v < panels * PARTS; v++)
+        {
+            const int_vec steps = load_steps(at.steps + (size_t)(v / PARTS) * panel_size + v % PARTS * WIDTH);
+            UNROLL for (int i = v; i < size; i += panels * PARTS) acc[i] = multiply_steps(acc[i], steps, sums[i]);
+        }
+    }
 }
 #endif
 
@@ -302,6 +349,35 @@ INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, c
     add_chains(acc, size, chains);
 }
 
+/* acc [rows, panels·PARTS] = Σ s·(Σ x̂·(u - 8)) over all groups of 32 inputs. */
+INLINE void accumulate_steps(sum_vec *acc, int rows, int panels, const int8_t *x, step_panel at, size_t panel_size,
+                             ahead next)
+{
+    const int size = rows * panels * PARTS;
+    int8x16_t row[TILE_ROWS];
+    for (; at.groups > 0; at.groups--, at.starts += rows, at.steps += FERRY_LANES) {
+        sum_vec sums[TILE_ROWS * PARTS];
+        UNROLL for (int v = 0; v < size; v++) sums[v] = (sum_vec){0} + (uint32_t)at.starts[v / (panels * PARTS)];
+        UNROLL for (int line = 0; line < STEP_LINES; line++, at.nibbles += FERRY_LINE_BYTES)
+        {
+            const int lane = line * NIBBLE_GROUPS % LANES;
+            if (lane == 0) {
+                load_rows(row, rows, x);
+                x += rows * INPUTS;
+            }
+            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 2);
+            next.at += next.step;
+            add_lane(sums, rows, panels, row, lane, at.nibbles, FIRST_NIBBLES, panel_size);
+            add_lane(sums, rows, panels, row, lane + 1, at.nibbles, SECOND_NIBBLES, panel_size);
+        }
+        UNROLL for (int v = 0; v < panels * PARTS; v++)
+        {
+            const int_vec steps = load_steps(at.steps + (size_t)(v / PARTS) * panel_size + v % PARTS * WIDTH);
+            UNROLL for (int i = v; i < size; i += panels * PARTS) acc[i] += (sum_vec)steps * sums[i];
+        }
+    }
+}
+
 #else
 /* ---- smull: two groups of inputs at a time ---- */
 
@@ -354,8 +430,9 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
     const partition parts = part_rows(inputs->rows, TILE_ROWS, 1);
     const block part = block_of_row(&parts, row);
     const int32_t K = inputs->K;
-    row_lanes lanes = {.nibbles = inputs->nibbles};
+    row_lanes lanes = {.nibbles = inputs->nibbles, .stride = (size_t)part.rows};
     int8_t *int8 = inputs->int8 + (size_t)part.first * row_bytes(K, INPUTS) + (row - part.first) * INPUTS;
+    if (inputs->steps) lanes.starts = inputs->starts + part.first * (K / FERRY_STEP_INPUTS) + row - part.first;
     const float a = inputs->inverse_scales[row];
     const int32_t sum = inputs->rows == 1 ? quantize_pieces(int8, PIECE_INPUTS, x, K, a, &lanes)
                                           : quantize_steps(int8, INPUTS, (size_t)part.rows * INPUTS, x, K, a, &lanes);
@@ -400,8 +477,29 @@ static tile_row nibbles_tiles[TILE_ROWS + 1] = {NIBBLES_TILES(NIBBLES_ENTRY)};
 #define nibbles_tiles NULL
 #endif
 
+#if defined(STEPS_TILES)
+INLINE void multiply_steps_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels)
+{
+    const int8_t *x = job->x->int8 + (size_t)row * row_bytes(job->x->K, INPUTS);
+    sum_vec acc[MAX_SUMS];
+    UNROLL for (int v = 0; v < rows * panels * PARTS; v++) acc[v] = (sum_vec){0};
+    accumulate_steps(acc, rows, panels, x, find_steps(job, row, panel), job->panel_size, *next);
+    end_tile(job, row, panel, acc, rows, panels);
+}
+
+#define STEPS_ENTRY(rows, panels) TILE_ENTRY(steps_tile, rows, panels)
+STEPS_TILES(STEPS_TILE_FUNCTION)
+static tile_row steps_tiles[TILE_ROWS + 1] = {STEPS_TILES(STEPS_ENTRY)};
+#else
+#define steps_tiles NULL
+#endif
+
 void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     const product job = new_product(y, ldy, x, matrix);
-    run_tiles(&job, matrix->kind == FERRY_MATRIX_NIBBLES ? nibbles_tiles : int8_tiles, TILE_ROWS, 1);
+    run_tiles(&job,
+              matrix->kind == FERRY_MATRIX_NIBBLES ? nibbles_tiles
+              : matrix->kind == FERRY_MATRIX_STEPS ? steps_tiles
+                                                   : int8_tiles,
+              TILE_ROWS, 1);
 }

@@ -40,8 +40,17 @@ enum { FERRY_INT8_MAX_K = 1 << 16 };
 typedef enum ferry_matrix_kind {
     FERRY_MATRIX_FLOATS,
     FERRY_MATRIX_INT8,
-    FERRY_MATRIX_NIBBLES /* products are upper bounds (product_i8); scales and multipliers are as for int8 */
+    FERRY_MATRIX_NIBBLES, /* products are upper bounds (product_i8); scales and multipliers are as for int8 */
+    FERRY_MATRIX_STEPS    /* an int8 matrix in four bits: q = s·(u - 8), with a step s for every 32 inputs */
 } ferry_matrix_kind;
+
+/* Inputs with one step. A panel of steps [K/32][16] and nibbles u: its steps are padded with zeros to whole lines. */
+enum { FERRY_STEP_INPUTS = 32 };
+static inline size_t ferry_step_lines(size_t K)
+{
+    const size_t in_line = FERRY_STEP_INPUTS * FERRY_CELL_BYTES;
+    return (K + in_line - 1) / in_line;
+}
 
 /* A linear layer y = W x + b, immutable, shared by threads. */
 typedef struct ferry_matrix {
@@ -53,6 +62,7 @@ typedef struct ferry_matrix {
         const float *panels;    /* W, [⌈N/16⌉][K][16] */
         const int8_t *int8;     /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros */
         const uint8_t *nibbles; /* [⌈N/16⌉][K/8][16][4] */
+        const uint8_t *steps;   /* [⌈N/16⌉]: [K/32][16] steps in whole lines, [K/8][16][4] nibbles; 32 divides K */
     };
     float nibbles_error;    /* nibbles: upper bound of |q[n] - q̂[n]| over all n */
     const float *scales;    /* int8: [N]; NULL: one multiplier instead */
@@ -70,6 +80,8 @@ typedef struct ferry_rows_i8 {
     int32_t *sums;         /* [rows] Σ x̂, or the start value of all products of the row */
     int8_t *int8; /* x̂, [rows, K rounded up to 64] bytes in the order of the ISA's tiles (int8.h); 64-byte aligned */
     bool nibbles; /* the matrix has nibbles */
+    bool steps;   /* the matrix has steps, and the kernels multiply it without unpacking */
+    int32_t *starts;     /* [rows, K/32] -8·Σ x̂ of 32 inputs, if steps */
     float nibbles_error; /* of the matrix */
     void *extra;         /* additional data of the kernels (ferry_extra_i8) */
 } ferry_rows_i8;
@@ -131,6 +143,7 @@ typedef struct ferry_kernels {
     bool fast_i8;         /* int8 products are faster than float products */
     int32_t nibbles_rows; /* largest number of rows for which nibble products are faster than int8 ones; 0: no nibble
                              products */
+    int32_t steps_rows;   /* largest number of rows for which products of steps are faster than unpacking */
     const ferry_extra_i8 *extra; /* NULL: int8 products need no additional data */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
@@ -149,7 +162,9 @@ typedef struct ferry_kernels {
      * Of a matrix of nibbles, and at most nibbles_rows rows: upper bounds of the same, from half of the bytes. Nibble u
      * stands for q̂ = 16 u - 128 = 16·min(round(q/16), 7), and exactly Σ x̂·q ≤ Σ x̂·q̂ + |x̂|·|q - q̂| (Cauchy and
      * Schwarz). Scaling and bias are monotonic if scales and multiplier are above 0. A bound exceeds its y by at most
-     * twice |x̂|·nibbles_error, scaled. */
+     * twice |x̂|·nibbles_error, scaled.
+     *
+     * Of a matrix of steps, and at most steps_rows rows: the bytes of the int8 matrix with the same codes. */
     void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const ferry_matrix *matrix);
 
     /* Attention over the past of some heads; score and context of a row depend on that row alone and are the same bytes
@@ -188,6 +203,8 @@ typedef struct ferry_kernels {
     void (*multiply)(float *y, const float *x, size_t n); /* y *= x */
     void (*scale)(float *y, float factor, size_t n);      /* y *= factor */
     void (*widen_f16)(float *y, const uint16_t *x, size_t n);
+    /* A panel of steps → the int8 panel [K/4][16][4]. A code beyond int8, which no importer writes, loses bits. */
+    void (*unpack_steps)(int8_t *int8, const uint8_t *panel, int32_t K);
 } ferry_kernels;
 
 /* The best table that this CPU and its operating system can run, or the one that `isa` names (NULL or "": best).
@@ -202,30 +219,30 @@ const ferry_kernels *const *ferry_kernels_available(void);
 /* ---- the ISAs that have kernels, and what this CPU can run ---- */
 
 /* Ascending: each one includes those before it of its architecture. (Only AVX-VNNI may be missing.)
- *     ISA(name, LEVEL, product, i8, rest, fast, extra, rows)
+ *     ISA(name, LEVEL, product, i8, rest, fast, extra, rows, steps)
  * product, i8, rest: the ISAs whose kernels it uses for products of floats, for int8, and for the rest (kernels.cmake
- * compiles no others); fast, rows: ferry_kernels.fast_i8, nibbles_rows; extra: whether the int8 kernels define an
- * ferry_extra_i8.
+ * compiles no others); fast, rows, steps: ferry_kernels.fast_i8, nibbles_rows, steps_rows; extra: whether the int8
+ * kernels define an ferry_extra_i8.
  */
 #define FERRY_ALL_ROWS INT32_MAX
-#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0)
+#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0, 3)
 #define FERRY_ISAS_X86_64(ISA)                                                                                         \
     /* with FMA and F16C */                                                                                            \
-    ISA(avx2, AVX2, avx2, avx2, avx2, true, true, FERRY_ALL_ROWS)                                                      \
+    ISA(avx2, AVX2, avx2, avx2, avx2, true, true, FERRY_ALL_ROWS, FERRY_ALL_ROWS)                                      \
     /* dot products of int8 in AVX2's registers */                                                                     \
-    ISA(avxvnni, AVX_VNNI, avx2, avxvnni, avx2, true, false, 8)                                                        \
+    ISA(avxvnni, AVX_VNNI, avx2, avxvnni, avx2, true, false, 8, 56)                                                    \
     /* F, BW, DQ and VL */                                                                                             \
-    ISA(avx512, AVX512, avx512, avx512, avx512, true, true, FERRY_ALL_ROWS)                                            \
-    ISA(avx512vnni, AVX512_VNNI, avx512, avx512vnni, avx512, true, false, 8)                                           \
+    ISA(avx512, AVX512, avx512, avx512, avx512, true, true, FERRY_ALL_ROWS, FERRY_ALL_ROWS)                            \
+    ISA(avx512vnni, AVX512_VNNI, avx512, avx512vnni, avx512, true, false, 8, 56)                                       \
     /* tiles of int8, which the process is permitted to use */                                                         \
-    ISA(amx, AMX, avx512, amx, avx512, true, false, 8)
+    ISA(amx, AMX, avx512, amx, avx512, true, false, 8, 8)
 #define FERRY_ISAS_AARCH64(ISA)                                                                                        \
-    ISA(neon, NEON, neon, neon, neon, false, false, 0)                                                                 \
-    ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, 4)                                          \
+    ISA(neon, NEON, neon, neon, neon, false, false, 0, 0)                                                              \
+    ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, 4, 32)                                      \
     /* products of matrices of int8 */                                                                                 \
-    ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1)
+    ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1, 1)
 /* Only in builds with OpenBLAS, which chooses among kernels of its own. */
-#define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0)
+#define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0, 3)
 
 /* The kernels of an ISA: `product`, those for int8, and the rest. */
 #define FERRY_KERNEL_LIST_I8(KERNEL, isa)                                                                              \
@@ -249,7 +266,8 @@ const ferry_kernels *const *ferry_kernels_available(void);
     KERNEL(isa, add)                                                                                                   \
     KERNEL(isa, multiply)                                                                                              \
     KERNEL(isa, scale)                                                                                                 \
-    KERNEL(isa, widen_f16)
+    KERNEL(isa, widen_f16)                                                                                             \
+    KERNEL(isa, unpack_steps)
 
 /* The ISAs of this architecture, in ascending order. OpenBLAS comes after plain C only on architectures without other
  * kernels. */
@@ -267,7 +285,7 @@ const ferry_kernels *const *ferry_kernels_available(void);
 #endif
 
 #define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
-#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, extra, rows)                           \
+#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, extra, rows, steps)                    \
     extern const ferry_extra_i8 ferry_extra_##i8_isa;                                                                  \
     FERRY_DECLARE_KERNEL(product_isa, product)                                                                         \
     FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, i8_isa)                                                                 \
@@ -275,12 +293,12 @@ const ferry_kernels *const *ferry_kernels_available(void);
 FERRY_ISAS(FERRY_DECLARE_KERNELS)
 
 /* "plain, openblas, avx2, …" */
-#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, extra, rows) ", " #name
+#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, extra, rows, steps) ", " #name
 #define FERRY_ISA_NAMES                                                                                                \
     "plain" FERRY_ISAS_OPENBLAS(FERRY_ISA_NEXT_NAME) FERRY_ISAS_X86_64(FERRY_ISA_NEXT_NAME)                            \
         FERRY_ISAS_AARCH64(FERRY_ISA_NEXT_NAME)
 
-#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, extra, rows) FERRY_CPU_##LEVEL,
+#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, extra, rows, steps) FERRY_CPU_##LEVEL,
 typedef enum ferry_cpu_level {
     FERRY_ISAS_PLAIN(FERRY_ISA_LEVEL) FERRY_ISAS_X86_64(FERRY_ISA_LEVEL) FERRY_ISAS_AARCH64(FERRY_ISA_LEVEL)
 } ferry_cpu_level;

@@ -27,13 +27,16 @@ ferry_status ferry_context_check(const ferry_context *context, ferry_error *erro
 /* ---- panels ---- */
 
 /* Consecutive inputs in a cell. */
-static const int32_t cell_inputs[] = {
-    [FERRY_MATRIX_FLOATS] = 1, [FERRY_MATRIX_INT8] = FERRY_INT8_GROUP, [FERRY_MATRIX_NIBBLES] = FERRY_NIBBLE_GROUP};
+static const int32_t cell_inputs[] = {[FERRY_MATRIX_FLOATS] = 1,
+                                      [FERRY_MATRIX_INT8] = FERRY_INT8_GROUP,
+                                      [FERRY_MATRIX_NIBBLES] = FERRY_NIBBLE_GROUP,
+                                      [FERRY_MATRIX_STEPS] = FERRY_NIBBLE_GROUP};
 
 void ferry_matrix_shape(ferry_matrix_kind kind, int32_t N, int32_t K, int64_t shape[3])
 {
     shape[0] = ((int64_t)N + FERRY_LANES - 1) / FERRY_LANES;
     shape[1] = ((int64_t)K + cell_inputs[kind] - 1) / cell_inputs[kind];
+    if (kind == FERRY_MATRIX_STEPS) shape[1] += (int64_t)ferry_step_lines((size_t)K);
     shape[2] = kind == FERRY_MATRIX_FLOATS ? FERRY_LANES : FERRY_LINE_BYTES;
 }
 
@@ -76,7 +79,7 @@ size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K)
 {
     const size_t count = (size_t)rows, extra = kernels->extra != NULL ? kernels->extra->inputs_size(rows, K) : 0;
     return ferry_round_up(count * (2 * sizeof(float) + sizeof(int32_t)), 64) + count * ferry_round_up((size_t)K, 64) +
-           extra;
+           extra + count * ((size_t)K / FERRY_STEP_INPUTS) * sizeof(int32_t);
 }
 
 ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, const ferry_matrix *const *matrices,
@@ -86,12 +89,15 @@ ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, co
     ferry_rows_i8 inputs = {.rows = rows,
                             .K = matrix->K,
                             .nibbles = matrix->kind == FERRY_MATRIX_NIBBLES,
-                            .nibbles_error = matrix->nibbles_error};
+                            .nibbles_error = matrix->nibbles_error,
+                            .steps = matrix->kind == FERRY_MATRIX_STEPS && rows <= kernels->steps_rows};
     inputs.inverse_scales = memory;
     inputs.scales = inputs.inverse_scales + rows;
     inputs.sums = (int32_t *)(void *)(inputs.scales + rows);
     inputs.int8 = (int8_t *)memory + ferry_round_up((size_t)rows * (2 * sizeof(float) + sizeof(int32_t)), 64);
     inputs.extra = inputs.int8 + (size_t)rows * ferry_round_up((size_t)inputs.K, 64);
+    const size_t extra = kernels->extra != NULL ? kernels->extra->inputs_size(rows, inputs.K) : 0;
+    inputs.starts = (int32_t *)(void *)((char *)inputs.extra + extra);
     if (kernels->extra != NULL) kernels->extra->inputs_begin(&inputs, matrices, count);
     return inputs;
 }
@@ -152,11 +158,28 @@ typedef struct products {
     const ferry_matrix *const *matrices;
     int32_t count;
     int32_t columns[FERRY_LINEAR_MAX]; /* columns of a piece */
+    int8_t *unpacked;                  /* [pieces][PIECE_COLUMNS, K] of matrices of steps; NULL: not needed */
 } products;
 
 static int32_t count_pieces(const products *p, int32_t m)
 {
     return (p->matrices[m]->N + p->columns[m] - 1) / p->columns[m];
+}
+
+/* Products with a matrix of steps as int8, in memory of PIECE_COLUMNS columns. */
+static void multiply_unpacked(const products *p, float *y, size_t ldy, const ferry_matrix *matrix, int8_t *unpacked)
+{
+    const ferry_kernels *kernels = p->context->kernels;
+    for (int32_t first = 0; first < matrix->N; first += PIECE_COLUMNS) {
+        const int32_t left = matrix->N - first;
+        ferry_matrix part = ferry_matrix_columns(matrix, first, left < PIECE_COLUMNS ? left : PIECE_COLUMNS);
+        for (size_t i = 0; i < ferry_matrix_panels(&part); i++)
+            kernels->unpack_steps(unpacked + i * ferry_int8_size(FERRY_LANES, part.K),
+                                  part.steps + i * ferry_panel_bytes(&part), part.K);
+        part.kind = FERRY_MATRIX_INT8;
+        part.int8 = unpacked;
+        kernels->product_i8(y + first, ldy, &p->inputs->quantized, &part);
+    }
 }
 
 static void multiply_piece(void *user, size_t piece)
@@ -171,7 +194,9 @@ static void multiply_piece(void *user, size_t piece)
     const int32_t count = N - first < p->columns[m] ? N - first : p->columns[m];
     const ferry_matrix part = ferry_matrix_columns(p->matrices[m], first, count);
     float *y = p->y[m] + first;
-    if (part.kind != FERRY_MATRIX_FLOATS)
+    if (part.kind == FERRY_MATRIX_STEPS && !inputs->quantized.steps)
+        multiply_unpacked(p, y, (size_t)N, &part, p->unpacked + piece * ferry_int8_size(PIECE_COLUMNS, part.K));
+    else if (part.kind != FERRY_MATRIX_FLOATS)
         kernels->product_i8(y, (size_t)N, &inputs->quantized, &part);
     else
         kernels->product(y, (size_t)N, inputs->x, inputs->ldx, inputs->rows, part.panels, part.K, count, part.bias);
@@ -198,7 +223,16 @@ static ferry_status multiply(ferry_context *context, products *p, ferry_error *e
         p->columns[m] = (int32_t)ferry_round_up(((size_t)p->matrices[m]->N + share - 1) / share, PIECE_COLUMNS);
         pieces += (size_t)count_pieces(p, m);
     }
+    const ferry_matrix *first = p->matrices[0];
+    const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
+    if (first->kind == FERRY_MATRIX_STEPS && !p->inputs->quantized.steps) {
+        const size_t size = ferry_int8_size(PIECE_COLUMNS, first->K);
+        bool failed = false;
+        p->unpacked = ferry_arena_take(&context->arena, pieces, size, &failed);
+        if (failed) return ferry_arena_fail(&context->arena, "an unpacked matrix", pieces, size, error);
+    }
     ferry_pool_share(shared > 1 ? context->pool : NULL, multiply_piece, p, pieces);
+    ferry_arena_end(&context->arena, mark);
     return ferry_context_check(context, error);
 }
 
@@ -226,7 +260,7 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
                matrices[last]->input_multiplier == matrices[first]->input_multiplier)
             last++;
         FERRY_TRY(ferry_inputs_prepare(context, rows, matrices + first, last - first, &inputs, error));
-        products p = {context, y + first, &inputs, matrices + first, last - first, {0}};
+        products p = {context, y + first, &inputs, matrices + first, last - first, {0}, NULL};
         FERRY_TRY(multiply(context, &p, error));
     }
     ferry_arena_end(&context->arena, mark);
@@ -236,7 +270,7 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
 ferry_status ferry_matrix_begin(ferry_matrix *matrix, const ferry_kernels *kernels, ferry_arena *arena,
                                 ferry_error *error)
 {
-    if (kernels->extra == NULL) return FERRY_OK;
+    if (kernels->extra == NULL || matrix->kind != FERRY_MATRIX_INT8) return FERRY_OK;
     const size_t size = kernels->extra->matrix_size(matrix->K);
     matrix->extra = ferry_arena_alloc(arena, size, 1);
     if (matrix->extra == NULL) return ferry_fail_memory(error, "additional data of a matrix", size, 1);
@@ -321,6 +355,27 @@ void ferry_int8_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K
         for (int32_t k = 0; k < K; k++)
             panel[(k / FERRY_INT8_GROUP * FERRY_LANES + r) * FERRY_INT8_GROUP + k % FERRY_INT8_GROUP] =
                 rows[(size_t)r * (size_t)K + (size_t)k];
+}
+
+size_t ferry_steps_size(int32_t N, int32_t K)
+{
+    const size_t panels = ferry_round_up((size_t)N, FERRY_LANES) / FERRY_LANES;
+    return ferry_nibbles_size(N, K) + panels * ferry_step_lines((size_t)K) * FERRY_LINE_BYTES;
+}
+
+void ferry_steps_pack(uint8_t *panel, const int8_t *steps, const int8_t *q, int32_t count, int32_t K)
+{
+    const int32_t groups = K / FERRY_STEP_INPUTS;
+    uint8_t *nibbles = panel + ferry_step_lines((size_t)K) * FERRY_LINE_BYTES;
+    memset(panel, 0, ferry_steps_size(FERRY_LANES, K));
+    for (int32_t r = 0; r < count; r++) {
+        for (int32_t g = 0; g < groups; g++) panel[g * FERRY_LANES + r] = (uint8_t)steps[r * groups + g];
+        for (int32_t k = 0; k < K; k++) {
+            const int32_t at = k / FERRY_NIBBLE_GROUP * FERRY_LINE_BYTES + r * FERRY_CELL_BYTES + k % FERRY_CELL_BYTES;
+            const int u = q[(size_t)r * (size_t)K + (size_t)k] + 8;
+            nibbles[at] |= (uint8_t)(k % FERRY_NIBBLE_GROUP < FERRY_CELL_BYTES ? u : u << 4);
+        }
+    }
 }
 
 void ferry_int8_quantize(const float *x, int32_t K, int8_t *int8, float *scale)

@@ -63,7 +63,7 @@ typedef struct ferry_inputs {
     int32_t rows;
     const float *x; /* [rows, K] for a matrix of floats */
     size_t ldx;
-    ferry_rows_i8 quantized; /* for a matrix of int8 or nibbles */
+    ferry_rows_i8 quantized; /* for a matrix of int8, nibbles or steps */
 } ferry_inputs;
 
 /* Bytes of quantized inputs; rows, K ≥ 1. */
@@ -122,6 +122,10 @@ size_t ferry_nibbles_size(int32_t N, int32_t K);
 size_t ferry_int8_size(int32_t N, int32_t K);
 /* Row-major integers [count ≤ 16, K] into one int8 panel [⌈K/4⌉][16][4]. Missing rows become zeros. */
 void ferry_int8_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K);
+/* Bytes of a matrix [N, K] of steps; 32 divides K. */
+size_t ferry_steps_size(int32_t N, int32_t K);
+/* Steps [count ≤ 16, K/32] and q [count, K] in -8 … 7 into one panel of steps. Missing rows have the step 0. */
+void ferry_steps_pack(uint8_t *panel, const int8_t *steps, const int8_t *q, int32_t count, int32_t K);
 /* Quantizes row x [K]: *scale = max|x| / 127 (1 when all are 0), int8 [K] = round-to-nearest-even(x / scale). */
 void ferry_int8_quantize(const float *x, int32_t K, int8_t *int8, float *scale);
 

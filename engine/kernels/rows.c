@@ -637,3 +637,36 @@ void FERRY_KERNEL(widen_f16)(float *y, const uint16_t *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) y[i] = ferry_f16_to_f32(x[i]);
 }
+
+/* ---- unpacking ---- */
+
+typedef uint8_t byte_cells __attribute__((vector_size(4 * WIDTH), may_alias));
+typedef uint16_t half_cells __attribute__((vector_size(4 * WIDTH), may_alias));
+
+/* s·(u - 8) modulo 2^8 of each byte u < 16. step: s in both halves of a cell; eight: 8 s in its bytes. */
+INLINE byte_cells unpack(half_cells u, half_cells step, byte_cells eight)
+{
+    return (byte_cells)((((u & 0xff) * step) & 0xff) | ((u & 0xff00) * step)) - eight;
+}
+
+void FERRY_KERNEL(unpack_steps)(int8_t *int8, const uint8_t *panel, int32_t K)
+{
+    const size_t ahead =
+        4 * ((size_t)K * (FERRY_LINE_BYTES / FERRY_NIBBLE_GROUP) + ferry_step_lines((size_t)K) * FERRY_LINE_BYTES);
+    const uint8_t *lines = panel + ferry_step_lines((size_t)K) * FERRY_LINE_BYTES;
+    for (int32_t k = 0; k < K; k += FERRY_STEP_INPUTS, panel += FERRY_LANES) EACH_PART
+        {
+            const bits step = (bits)load_steps(panel + p * WIDTH);
+            const half_cells both = (half_cells)((step & 0xffff) | step << 16), low = both << 3 & 0xff;
+            const byte_cells eight = (byte_cells)(low | low << 8);
+            const uint8_t *from = lines + (size_t)k * (FERRY_LINE_BYTES / FERRY_NIBBLE_GROUP) + p * 4 * WIDTH;
+            int8_t *to = int8 + (size_t)k * FERRY_LANES + p * 4 * WIDTH;
+            UNROLL for (int line = 0; line < FERRY_STEP_INPUTS / FERRY_NIBBLE_GROUP; line++)
+            {
+                const half_cells nibbles = *(const half_cells *)(from + line * FERRY_LINE_BYTES);
+                __builtin_prefetch(from + line * FERRY_LINE_BYTES + ahead, 0, 2);
+                *(byte_cells *)(to + 2 * line * FERRY_LINE_BYTES) = unpack(nibbles & 0x0f0f, both, eight);
+                *(byte_cells *)(to + (2 * line + 1) * FERRY_LINE_BYTES) = unpack(nibbles >> 4 & 0x0f0f, both, eight);
+            }
+        }
+}

@@ -18,6 +18,10 @@ quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, 
 /* q → codes. */
 void pack_quantized(quantized *w);
 
+/* A matrix of random steps, and in `w` the int8 matrix with the same codes. `largest`: every code is an end of the
+ * range. Its memory lasts as long as w's. */
+ferry_matrix new_steps(quantized *w, bool largest);
+
 /* Initializes matrix->extra (kernels->extra is not NULL), and lets the kernels find out what they find out once many
  * rows have been multiplied. */
 void begin_extra(const ferry_kernels *kernels, const ferry_matrix *matrix);
