@@ -49,6 +49,7 @@
 #else
 #define TILE_ROWS 2
 #define TILES(TILE) TILE(1, 1) TILE(2, 1)
+#define STEPS_TILES TILES
 #if defined(FERRY_NEON)
 #define INPUTS (2 * GROUP)
 #else
@@ -213,7 +214,6 @@ INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, c
 }
 #endif
 
-#if defined(STEPS_TILES)
 /* acc + s·sum, of sums that fit in 16 bits: a product of pairs (sum, its sign) by (s, 0). */
 INLINE sum_vec multiply_steps(sum_vec acc, int_vec steps, sum_vec sum)
 {
@@ -223,8 +223,10 @@ INLINE sum_vec multiply_steps(sum_vec acc, int_vec steps, sum_vec sum)
     return (sum_vec)_mm256_dpwssd_avx_epi32((__m256i)acc, (__m256i)sum, (__m256i)(steps & UINT16_MAX));
 #elif defined(__SSE2__)
     return acc + (sum_vec)_mm_madd_epi16((__m128i)sum, (__m128i)(steps & UINT16_MAX));
-#else
+#elif defined(__wasm_simd128__)
     return acc + (sum_vec)wasm_i32x4_dot_i16x8((v128_t)sum, (v128_t)(steps & UINT16_MAX));
+#else
+    return acc + (sum_vec)steps * sum;
 #endif
 }
 
@@ -251,7 +253,6 @@ INLINE void accumulate_steps(sum_vec *acc, int rows, int panels, const int8_t *x
         }
     }
 }
-#endif
 
 #elif defined(__ARM_FEATURE_DOTPROD)
 /* ---- sdot: 16 inputs of a row at a time ---- */
@@ -421,6 +422,54 @@ INLINE void accumulate(sum_vec *sums, int rows, int panels, int chains, const in
     if (left > 0) add_groups(acc, rows, false, x, w);
     UNROLL for (int i = 0; i < rows * PARTS; i++) sums[i] = (sum_vec)vpaddq_s32(acc[2 * i], acc[2 * i + 1]);
 }
+
+/* sums[2 i …] += the products of a line of nibbles and two groups of row i: 8 lanes for 2 outputs. Of 32 inputs each
+ * lane has at most 8·15·127 < 2^15. */
+INLINE void add_nibbles(int16x8_t *sums, int rows, const int8_t *x, const int8_t *w)
+{
+    const uint8x16_t line = vld1q_u8((const uint8_t *)w);
+    const int8x16_t first = vreinterpretq_s8_u8(vandq_u8(line, vdupq_n_u8(NIBBLE_MAX)));
+    const int8x16_t second = vreinterpretq_s8_u8(vshrq_n_u8(line, NIBBLE_SHIFT));
+    UNROLL for (int r = 0; r < rows; r++, x += INPUTS)
+    {
+        const int8x16_t a = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x)));
+        const int8x16_t b = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x + GROUP)));
+        sums[2 * r] = vmlal_s8(sums[2 * r], vget_low_s8(first), vget_low_s8(a));
+        sums[2 * r + 1] = vmlal_high_s8(sums[2 * r + 1], first, a);
+        sums[2 * r] = vmlal_s8(sums[2 * r], vget_low_s8(second), vget_low_s8(b));
+        sums[2 * r + 1] = vmlal_high_s8(sums[2 * r + 1], second, b);
+    }
+}
+
+/* acc [rows, PARTS] += Σ s·(Σ x̂·(u - 8)) over all groups of 32 inputs. */
+INLINE void accumulate_steps(sum_vec *acc, int rows, int panels, const int8_t *x, step_panel at, size_t panel_size,
+                             ahead next)
+{
+    (void)panels;
+    (void)panel_size;
+    for (; at.groups > 0; at.groups--, at.starts += rows, at.steps += FERRY_LANES) {
+        UNROLL for (int v = 0; v < PARTS; v++)
+        {
+            const int32x4_t steps = (int32x4_t)load_steps(at.steps + v * WIDTH);
+            int16x8_t sums[2 * TILE_ROWS] = {{0}};
+            UNROLL for (int line = 0; line < STEP_LINES; line++)
+            {
+                add_nibbles(sums, rows, x + line * rows * INPUTS,
+                            at.nibbles + line * FERRY_LINE_BYTES + v * WIDTH * GROUP);
+            }
+            UNROLL for (int r = 0; r < rows; r++)
+            {
+                const int16x8_t pairs = vpaddq_s16(sums[2 * r], sums[2 * r + 1]);
+                const int32x4_t sum = vpadalq_s16(vdupq_n_s32(at.starts[r]), pairs);
+                acc[r * PARTS + v] += (sum_vec)vmulq_s32(sum, steps);
+            }
+            __builtin_prefetch(next.at, 0, 2);
+            next.at += next.step;
+        }
+        x += STEP_LINES * rows * INPUTS;
+        at.nibbles += STEP_LINES * FERRY_LINE_BYTES;
+    }
+}
 #endif
 
 /* ---- product ---- */
@@ -477,7 +526,6 @@ static tile_row nibbles_tiles[TILE_ROWS + 1] = {NIBBLES_TILES(NIBBLES_ENTRY)};
 #define nibbles_tiles NULL
 #endif
 
-#if defined(STEPS_TILES)
 INLINE void multiply_steps_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels)
 {
     const int8_t *x = job->x->int8 + (size_t)row * row_bytes(job->x->K, INPUTS);
@@ -490,9 +538,6 @@ INLINE void multiply_steps_tile(const product *job, int32_t row, int32_t panel, 
 #define STEPS_ENTRY(rows, panels) TILE_ENTRY(steps_tile, rows, panels)
 STEPS_TILES(STEPS_TILE_FUNCTION)
 static tile_row steps_tiles[TILE_ROWS + 1] = {STEPS_TILES(STEPS_ENTRY)};
-#else
-#define steps_tiles NULL
-#endif
 
 void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {

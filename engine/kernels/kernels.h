@@ -237,7 +237,7 @@ const ferry_kernels *const *ferry_kernels_available(void);
     /* tiles of int8, which the process is permitted to use */                                                         \
     ISA(amx, AMX, avx512, amx, avx512, true, false, 8, 8)
 #define FERRY_ISAS_AARCH64(ISA)                                                                                        \
-    ISA(neon, NEON, neon, neon, neon, false, false, 0, 0)                                                              \
+    ISA(neon, NEON, neon, neon, neon, false, false, 0, 32)                                                             \
     ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, 4, 32)                                      \
     /* products of matrices of int8 */                                                                                 \
     ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1, 1)
