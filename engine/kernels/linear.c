@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -376,6 +377,24 @@ void ferry_steps_pack(uint8_t *panel, const int8_t *steps, const int8_t *q, int3
             nibbles[at] |= (uint8_t)(k % FERRY_NIBBLE_GROUP < FERRY_CELL_BYTES ? u : u << 4);
         }
     }
+}
+
+bool ferry_steps_fit(const ferry_matrix *matrix)
+{
+    const uint8_t *lines = matrix->steps;
+    int32_t largest = 0;
+    for (size_t p = 0; p < ferry_matrix_panels(matrix); p++) {
+        const int8_t *steps = (const int8_t *)lines;
+        lines += ferry_step_lines((size_t)matrix->K) * FERRY_LINE_BYTES;
+        for (int32_t k = 0; k < matrix->K; k += FERRY_NIBBLE_GROUP, lines += FERRY_LINE_BYTES)
+            for (int32_t i = 0; i < FERRY_LINE_BYTES; i++) {
+                const int32_t step = steps[k / FERRY_STEP_INPUTS * FERRY_LANES + i / FERRY_CELL_BYTES];
+                const int32_t low = abs(step * (lines[i] % 16 - 8)), high = abs(step * (lines[i] / 16 - 8));
+                largest = low > largest ? low : largest;
+                largest = high > largest ? high : largest;
+            }
+    }
+    return largest <= INT8_MAX;
 }
 
 void ferry_int8_quantize(const float *x, int32_t K, int8_t *int8, float *scale)

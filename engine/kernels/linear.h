@@ -126,6 +126,8 @@ void ferry_int8_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K
 size_t ferry_steps_size(int32_t N, int32_t K);
 /* Steps [count ≤ 16, K/32] and q [count, K] in -8 … 7 into one panel of steps. Missing rows have the step 0. */
 void ferry_steps_pack(uint8_t *panel, const int8_t *steps, const int8_t *q, int32_t count, int32_t K);
+/* Whether all codes s·q are in -127 … 127, as products on every ISA expect. */
+bool ferry_steps_fit(const ferry_matrix *matrix);
 /* Quantizes row x [K]: *scale = max|x| / 127 (1 when all are 0), int8 [K] = round-to-nearest-even(x / scale). */
 void ferry_int8_quantize(const float *x, int32_t K, int8_t *int8, float *scale);
 

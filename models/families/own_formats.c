@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/file/bind.h"
+#include "engine/kernels/linear.h"
 #include "families.h"
 #include "models/plan/plan.h"
 #include "models/plan/plan_tensors.h"
@@ -147,13 +148,14 @@ static ferry_status add_tensor(ferry_import_plan *plan, const ferry_weights_entr
             .N = matrix->N,
             .K = matrix->K,
             .source = entry,
-            .row = codes ? (int64_t)ferry_round_up((size_t)matrix->K, FERRY_INT8_GROUP) : matrix->K,
+            .row = codes ? (int64_t)ferry_panel_bytes(matrix) / FERRY_LANES : matrix->K,
             .column = 1,
             .scales = matrix->scales,
             .multipliers = codes && matrix->scales == NULL ? &matrix->multiplier : NULL,
             .multiplier_count = codes && matrix->scales == NULL,
             .input_multiplier = matrix->input_multiplier,
             .packed = true,
+            .steps = matrix->kind == FERRY_MATRIX_STEPS,
         };
         return ferry_import_add_tensor(plan, &packed, error, "%s", name.text);
     }

@@ -28,6 +28,7 @@ typedef struct ferry_import_tensor {
     float input_multiplier; /* of int8 inputs; 0: none */
     const int32_t *integers;
     bool packed; /* a matrix of a model file, in its panels: f32, f16 or int8 codes; `row` counts their padding */
+    bool steps;  /* packed int8 codes in four bits; `row`: a sixteenth of the bytes of a panel */
 } ferry_import_tensor;
 
 /* prefix + name, or NULL; a tensor that was found counts as used. */

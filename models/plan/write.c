@@ -71,7 +71,8 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
     for (size_t i = 0; i < plan->tensor_count; i++) {
         const ferry_import_tensor *tensor = &plan->tensors[i];
         if (tensor->form != FERRY_IMPORT_MATRIX) continue;
-        add_feature(&list, "type", ferry_type_name(ferry_import_matrix_type(tensor, options)));
+        const bool steps = ferry_import_has_steps(tensor, options);
+        add_feature(&list, "type", steps ? "i4" : ferry_type_name(ferry_import_matrix_type(tensor, options)));
         if (ferry_import_has_coarse(plan, tensor, options)) add_feature(&list, "output-coarse", "bound");
     }
     add_feature(&list, "decoder", ferry_block_names[model->ssru]);

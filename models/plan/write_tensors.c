@@ -10,6 +10,7 @@
 #include "engine/kernels/linear.h"
 #include "gguf_write.h"
 #include "plan_tensors.h"
+#include "steps.h"
 #include "write.h"
 
 enum { CHUNK = 1 << 14, RELEASE_STEP = 4 << 20 };
@@ -26,6 +27,13 @@ ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const fer
     const bool as_found = options->type == FERRY_F32 && !options->widen;
     if (tensor->packed && as_found) return tensor->source->tensor.type;
     return is_codes(tensor) && (as_found || options->type == FERRY_I8) ? FERRY_I8 : options->type;
+}
+
+bool ferry_import_has_steps(const ferry_import_tensor *tensor, const ferry_import_options *options)
+{
+    if (tensor->form != FERRY_IMPORT_MATRIX || ferry_import_matrix_type(tensor, options) != FERRY_I8) return false;
+    if (options->type != FERRY_I8) return tensor->steps;
+    return options->four_bits && tensor->K % FERRY_STEP_INPUTS == 0 && strstr(tensor->name, ".blk.") != NULL;
 }
 
 /* "X.weight" → "X.scale". */
@@ -67,10 +75,14 @@ static ferry_type stored_type(const ferry_import_tensor *tensor, const ferry_imp
     return tensor->form == FERRY_IMPORT_INTEGERS ? FERRY_I32 : FERRY_F32;
 }
 
-static int32_t stored_shape(const ferry_import_tensor *tensor, ferry_type type, int64_t shape[3])
+static int32_t stored_shape(const ferry_import_tensor *tensor, const ferry_import_options *options, int64_t shape[3])
 {
     if (tensor->form == FERRY_IMPORT_MATRIX) {
-        ferry_matrix_shape(type == FERRY_I8 ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS, tensor->N, tensor->K, shape);
+        const bool int8 = ferry_import_matrix_type(tensor, options) == FERRY_I8;
+        ferry_matrix_shape(ferry_import_has_steps(tensor, options) ? FERRY_MATRIX_STEPS
+                           : int8                                  ? FERRY_MATRIX_INT8
+                                                                   : FERRY_MATRIX_FLOATS,
+                           tensor->N, tensor->K, shape);
         return 3;
     }
     shape[0] = tensor->N;
@@ -87,7 +99,7 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
         const int64_t N = tensor->N;
         int64_t shape[3];
         const ferry_type type = stored_type(tensor, options);
-        const int32_t dims = stored_shape(tensor, type, shape);
+        const int32_t dims = stored_shape(tensor, options, shape);
         if (type == FERRY_I8 && tensor->K > FERRY_INT8_MAX_K) {
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "tensor '%s': %d inputs are too many for i8: use f16",
                               tensor->name, (int)tensor->K);
@@ -123,6 +135,7 @@ typedef struct converter {
     float *panel;         /* [capacity] */
     uint16_t *halves;     /* [capacity] */
     int8_t *codes;        /* [capacity] */
+    int8_t *steps;        /* [capacity / 32] */
     int8_t *code_panel;   /* [capacity] */
     float *scales;        /* [largest N] */
     ferry_arena arena;    /* all of these */
@@ -135,7 +148,8 @@ static ferry_status refuse(const ferry_import_tensor *tensor, const char *what, 
 
 /* Rows n … n + count - 1 of a vector, or at most 16 of a matrix: along the rows where a row's numbers lie together,
  * otherwise across them, so that a transposed matrix is read in pieces of 16 neighbors. */
-static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t count, float *values)
+static void read_block(const converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t count,
+                       float *values)
 {
     const ferry_tensor *source = &tensor->source->tensor;
     const size_t K = (size_t)tensor->K;
@@ -143,8 +157,15 @@ static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t cou
     if (tensor->packed) { /* a panel, which begins with row n; `group` inputs of one output lie together */
         const int32_t group = is_codes(tensor) ? FERRY_INT8_GROUP : 1;
         float together[FERRY_LINE_BYTES];
+        int8_t *unpacked = state->code_panel;
+        if (tensor->steps)
+            ferry_kernels_find("plain")->unpack_steps(unpacked, (const uint8_t *)source->data + first, tensor->K);
         for (int32_t k = 0; k < tensor->K; k += group) {
-            ferry_import_widen(source, first + (int64_t)k * FERRY_LANES, 1, (size_t)(group * FERRY_LANES), together);
+            if (tensor->steps)
+                for (int i = 0; i < FERRY_LINE_BYTES; i++) together[i] = unpacked[k * FERRY_LANES + i];
+            else
+                ferry_import_widen(source, first + (int64_t)k * FERRY_LANES, 1, (size_t)(group * FERRY_LANES),
+                                   together);
             for (int32_t r = 0; r < count; r++)
                 for (int32_t i = 0; i < group && k + i < tensor->K; i++)
                     values[(size_t)r * K + (size_t)(k + i)] = together[r * group + i];
@@ -193,7 +214,7 @@ static ferry_status read_rows(const converter *state, const ferry_import_tensor 
         return FERRY_OK;
     }
     const ferry_type type = tensor->source->tensor.type;
-    read_block(tensor, n, count, state->rows);
+    read_block(state, tensor, n, count, state->rows);
     if (type == FERRY_I8 || type == FERRY_I16) {
         for (int32_t r = 0; r < count; r++) {
             float *row = state->rows + (size_t)r * K;
@@ -259,13 +280,20 @@ typedef struct loss {
     double largest, squares, errors;
 } loss;
 
+static void add_loss(loss *sum, double w, double difference)
+{
+    if (fabs(w) > sum->largest) sum->largest = fabs(w);
+    sum->squares += w * w;
+    sum->errors += difference * difference;
+}
+
 /* The panel of codes that begins with row n: the source's own integers, row by row with their scales, or quantized. */
 static ferry_status pack_codes(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows, loss *sum,
                                ferry_error *error)
 {
     const size_t K = (size_t)tensor->K;
     if (is_codes(tensor))
-        read_block(tensor, n, rows, state->rows);
+        read_block(state, tensor, n, rows, state->rows);
     else
         FERRY_TRY(read_rows(state, tensor, n, rows, error));
     for (size_t i = 0; is_codes(tensor) && i < (size_t)rows * K; i++) {
@@ -285,13 +313,38 @@ static ferry_status pack_codes(converter *state, const ferry_import_tensor *tens
         }
         ferry_int8_quantize(row, tensor->K, codes, scale);
         for (size_t k = 0; k < K; k++) {
-            const double w = (double)row[k], difference = w - (double)codes[k] * (double)*scale;
-            if (fabs(w) > sum->largest) sum->largest = fabs(w);
-            sum->squares += w * w;
-            sum->errors += difference * difference;
+            const double w = (double)row[k];
+            add_loss(sum, w, w - (double)codes[k] * (double)*scale);
         }
     }
     ferry_int8_pack(state->code_panel, state->codes, rows, tensor->K);
+    return FERRY_OK;
+}
+
+/* The panel of steps that begins with row n: the source's own, or approximations of its codes or numbers. */
+static ferry_status pack_steps(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows, loss *sum,
+                               ferry_error *error)
+{
+    const size_t K = (size_t)tensor->K, groups = K / FERRY_STEP_INPUTS;
+    loss unused = {0, 0, 0};
+    FERRY_TRY(pack_codes(state, tensor, n, rows, &unused, error)); /* the scales; of codes also the rows */
+    if (tensor->steps) {
+        memcpy(state->code_panel, (const char *)tensor->source->tensor.data + n * tensor->row,
+               ferry_steps_size(FERRY_LANES, tensor->K));
+        return FERRY_OK;
+    }
+    for (int32_t r = 0; r < rows; r++) {
+        float *row = state->rows + (size_t)r * K;
+        int8_t *steps = state->steps + (size_t)r * groups, *q = state->codes + (size_t)r * K;
+        const float scale = state->scales[n + r];
+        for (size_t k = 0; k < K && !is_codes(tensor); k++) row[k] /= scale;
+        ferry_steps_quantize(row, tensor->K, steps, q);
+        for (size_t k = 0; k < K; k++) {
+            const double w = (double)row[k] * (double)scale;
+            add_loss(sum, w, w - (double)(steps[k / FERRY_STEP_INPUTS] * q[k]) * (double)scale);
+        }
+    }
+    ferry_steps_pack((uint8_t *)state->code_panel, state->steps, state->codes, rows, tensor->K);
     return FERRY_OK;
 }
 
@@ -302,6 +355,10 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
     const size_t K = (size_t)tensor->K, count = FERRY_LANES * K;
     if (tensor->form == FERRY_IMPORT_INTEGERS)
         return append(state, tensor->integers + n, (size_t)rows * sizeof *tensor->integers, error);
+    if (ferry_import_has_steps(tensor, state->options)) {
+        FERRY_TRY(pack_steps(state, tensor, n, rows, sum, error));
+        return append(state, state->code_panel, ferry_steps_size(FERRY_LANES, tensor->K), error);
+    }
     if (type == FERRY_I8) {
         FERRY_TRY(pack_codes(state, tensor, n, rows, sum, error));
         return append(state, state->code_panel, ferry_int8_size(FERRY_LANES, tensor->K), error);
@@ -366,7 +423,8 @@ static ferry_status write_tensor(converter *state, const ferry_import_tensor *te
         FERRY_TRY(write_block(state, tensor, type, n, rows, &sum, error));
         release_read(state, tensor, at + rows);
     }
-    if (type == FERRY_I8 && !is_codes(tensor) && options->quantized != NULL) {
+    const bool rounded = !is_codes(tensor) || (!tensor->steps && ferry_import_has_steps(tensor, options));
+    if (type == FERRY_I8 && rounded && options->quantized != NULL) {
         const double count = (double)tensor->N * (double)tensor->K;
         options->quantized(options->user, tensor->name, sum.largest, sqrt(sum.squares / count),
                            sqrt(sum.errors / count));
@@ -396,7 +454,7 @@ static ferry_status allocate(converter *state, ferry_error *error)
         const ferry_type type = stored_type(tensor, state->options);
         int64_t shape[3];
         uint64_t bytes = ferry_type_size(type);
-        for (int32_t k = stored_shape(tensor, type, shape); k-- > 0;) bytes *= (uint64_t)shape[k];
+        for (int32_t k = stored_shape(tensor, state->options, shape); k-- > 0;) bytes *= (uint64_t)shape[k];
         state->total += bytes;
         if (ferry_import_has_coarse(state->plan, tensor, state->options))
             state->total +=
@@ -411,6 +469,7 @@ static ferry_status allocate(converter *state, ferry_error *error)
     state->panel = ferry_arena_take(&state->arena, capacity, sizeof *state->panel, &failed);
     state->halves = ferry_arena_take(&state->arena, capacity, sizeof *state->halves, &failed);
     state->codes = ferry_arena_take(&state->arena, capacity, 1, &failed);
+    state->steps = ferry_arena_take(&state->arena, capacity / FERRY_STEP_INPUTS, 1, &failed);
     state->code_panel = ferry_arena_take(&state->arena, capacity, 1, &failed);
     state->scales = ferry_arena_take(&state->arena, rows, sizeof *state->scales, &failed);
     if (!failed) return FERRY_OK;
@@ -422,6 +481,14 @@ ferry_status ferry_import_append(const ferry_import_plan *plan, ferry_gguf_write
 {
     converter state = {.plan = plan, .writer = writer, .options = options, .arena.account = plan->account};
     ferry_status status = allocate(&state, error);
+    bool again = false;
+    for (size_t i = 0; i < plan->tensor_count; i++)
+        again |= is_codes(&plan->tensors[i]) && !plan->tensors[i].steps &&
+                 ferry_import_has_steps(&plan->tensors[i], options);
+    if (again && options->noted != NULL)
+        options->noted(options->user,
+                       "its int8 matrices are rounded once more, to four bits: convert the float32 model "
+                       "for better translations, if there is one");
     if (status == FERRY_OK) status = report_progress(&state, error);
     if (status == FERRY_OK) status = ferry_gguf_writer_start(writer, error);
     for (size_t i = 0; status == FERRY_OK && i < plan->tensor_count; i++)

@@ -14,6 +14,8 @@ typedef struct ferry_import_tensor ferry_import_tensor;
 
 /* The type of a matrix in the model file. */
 ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const ferry_import_options *options);
+/* Whether the model file has the matrix in four bits, with steps. */
+bool ferry_import_has_steps(const ferry_import_tensor *tensor, const ferry_import_options *options);
 /* Whether the model file has a coarse matrix beside this one: this is the output matrix, and the model has no
  * shortlist. */
 bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
