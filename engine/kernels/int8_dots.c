@@ -76,8 +76,9 @@ INLINE void add_chains(sum_vec *acc, int size, int chains)
 #if WIDTH > 4
 typedef byte_vec operand;
 
-INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
+INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x, kind what)
 {
+    (void)what;
 #if WIDTH == 16
     return (sum_vec)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)w, (__m512i)x);
 #else
@@ -86,27 +87,32 @@ INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
 }
 #elif defined(__wasm_relaxed_simd__)
 /* The instruction gives the same result on every machine if no weight is -128, which importers ensure, and the other
- * operand is in 0 … 127: |x̂|, whose sign moves to the weight. */
+ * operand is in 0 … 127: |x̂|, whose sign moves to the weight; or a nibble. */
 typedef int8_t signed_bytes __attribute__((vector_size(16), may_alias));
+typedef uint8_t unsigned_bytes __attribute__((vector_size(16), may_alias));
 typedef struct operand {
     signed_bytes int8, signs; /* -1 for negative inputs */
+    signed_bytes own;         /* inputs with their signs */
 } operand;
 
 INLINE operand load_inputs(const int8_t *x)
 {
     const signed_bytes int8 = (signed_bytes)((int_vec){0} + four_bytes(x)), signs = int8 >> 7;
-    return (operand){(int8 ^ signs) - signs, signs};
+    return (operand){(int8 ^ signs) - signs, signs, int8};
 }
 
 INLINE operand load_weights(const int8_t *w, kind what)
 {
     const signed_bytes line = *(const signed_bytes *)w;
     if (what == INT8) return (operand){.int8 = line};
-    return (operand){.int8 = (what == FIRST_NIBBLES ? line : line >> NIBBLE_SHIFT) & NIBBLE_MAX};
+    if (what == FIRST_NIBBLES) return (operand){.int8 = line & NIBBLE_MAX};
+    return (operand){.int8 = (signed_bytes)((unsigned_bytes)line >> NIBBLE_SHIFT)};
 }
 
-INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
+INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x, kind what)
 {
+    if (what != INT8)
+        return (sum_vec)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)x.own, (v128_t)w.int8, (v128_t)acc);
     const signed_bytes signed_w = (w.int8 ^ x.signs) - x.signs;
     return (sum_vec)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)signed_w, (v128_t)x.int8, (v128_t)acc);
 }
@@ -136,8 +142,9 @@ INLINE operand load_weights(const int8_t *w, kind what)
     return (operand){.low = nibbles & NIBBLE_MAX, .high = nibbles >> 8 & NIBBLE_MAX};
 }
 
-INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
+INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x, kind what)
 {
+    (void)what;
 #if defined(__SSE2__)
     return acc + (sum_vec)_mm_madd_epi16((__m128i)w.low, (__m128i)x.low) +
            (sum_vec)_mm_madd_epi16((__m128i)w.high, (__m128i)x.high);
@@ -164,7 +171,7 @@ INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const 
         const operand row = load_inputs(x + r * GROUP);
         UNROLL for (int v = 0; v < panels * PARTS; v++)
         {
-            acc[r * panels * PARTS + v] = multiply_add(acc[r * panels * PARTS + v], columns[v], row);
+            acc[r * panels * PARTS + v] = multiply_add(acc[r * panels * PARTS + v], columns[v], row, what);
         }
     }
 }

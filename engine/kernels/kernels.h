@@ -225,7 +225,13 @@ const ferry_kernels *const *ferry_kernels_available(void);
  * kernels define an ferry_extra_i8.
  */
 #define FERRY_ALL_ROWS INT32_MAX
-#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0, 3)
+#if defined(__wasm__)
+#define FERRY_PLAIN_STEPS                                                                                              \
+    16 /* with relaxed vectors they are faster than int8; without, a little slower than unpacking */
+#else
+#define FERRY_PLAIN_STEPS 3
+#endif
+#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0, FERRY_PLAIN_STEPS)
 #define FERRY_ISAS_X86_64(ISA)                                                                                         \
     /* with FMA and F16C */                                                                                            \
     ISA(avx2, AVX2, avx2, avx2, avx2, true, true, FERRY_ALL_ROWS, FERRY_ALL_ROWS)                                      \
@@ -242,7 +248,7 @@ const ferry_kernels *const *ferry_kernels_available(void);
     /* products of matrices of int8 */                                                                                 \
     ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1, 1)
 /* Only in builds with OpenBLAS, which chooses among kernels of its own. */
-#define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0, 3)
+#define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0, FERRY_PLAIN_STEPS)
 
 /* The kernels of an ISA: `product`, those for int8, and the rest. */
 #define FERRY_KERNEL_LIST_I8(KERNEL, isa)                                                                              \

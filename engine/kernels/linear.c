@@ -80,7 +80,7 @@ size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K)
 {
     const size_t count = (size_t)rows, extra = kernels->extra != NULL ? kernels->extra->inputs_size(rows, K) : 0;
     return ferry_round_up(count * (2 * sizeof(float) + sizeof(int32_t)), 64) + count * ferry_round_up((size_t)K, 64) +
-           extra + count * ((size_t)K / FERRY_STEP_INPUTS) * sizeof(int32_t);
+           extra + ferry_round_up(count * ((size_t)K / FERRY_STEP_INPUTS) * sizeof(int32_t), 64);
 }
 
 ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, const ferry_matrix *const *matrices,
