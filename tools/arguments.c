@@ -116,7 +116,7 @@ static const description table[FERRY_OPTION_SEARCH] = {
     [FERRY_OPTION_SEED] = {"seed", 0, INTEGER, "N", 0, INT32_MAX, NO_FIELD, "of --sample; default: 0"},
     [FERRY_OPTION_NO_SHORTLIST] = {"no-shortlist", 0, SWITCH, "", 0, 0, FIELD(shortlist),
                                    "ignore the model's shortlist of target words"},
-    [FERRY_OPTION_TYPE] = {"type", 0, CHOICE, "f32|f16|int8", 0, 0, NO_FIELD, "type of the matrices in the file"},
+    [FERRY_OPTION_TYPE] = {"type", 0, CHOICE, "f32|f16|int8|int4", 0, 0, NO_FIELD, "type of the matrices in the file"},
     [FERRY_OPTION_PAIR] = {"pair", 0, TEXT, "SOURCE-TARGET", 0, 0, NO_FIELD,
                            "the languages that the model translates by default: en-de"},
     [FERRY_OPTION_BUDGET] = {"budget", 0, INTEGER, "MB", 1, 1 << 24, NO_FIELD,

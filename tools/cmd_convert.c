@@ -101,19 +101,21 @@ static bool derive_output(const char *source, char *output, size_t size)
 }
 
 /* Sizes, time, and what rounding did. */
-static void print_summary(const ferry_conversion *conversion, const char *output, uint64_t written, double seconds)
+static void print_summary(const ferry_conversion *conversion, const char *type, const char *output, uint64_t written,
+                          double seconds)
 {
     ferry_printable_write(stdout, ferry_text_view(output));
     printf(": %.1f MB, from %.1f MB in %.1f s\n", (double)written / 1e6, (double)conversion->bytes_read / 1e6, seconds);
     if (conversion->quantized == 0) return;
-    printf("int8: rounding changes weights by %.2f %% (rms, mean of %zu matrices), most in %s: %.2f %%\n",
+    printf("%s: rounding changes weights by %.2f %% (rms, mean of %zu matrices), most in %s: %.2f %%\n", type,
            100 * conversion->errors / (double)conversion->quantized, conversion->quantized, conversion->worst.text,
            100 * conversion->worst_error);
 }
 
 static int run(const ferry_call *call)
 {
-    static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8}; /* in the order of --type's choices */
+    enum { INT4 = 3 }; /* in the order of --type's choices */
+    static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8, [INT4] = FERRY_I8};
     const ferry_option_value *type = &call->arguments.options[FERRY_OPTION_TYPE];
     ferry_conversion conversion = {.quiet = ferry_is_given(call, FERRY_OPTION_QUIET),
                                    .verbose = ferry_is_given(call, FERRY_OPTION_VERBOSE)};
@@ -121,6 +123,7 @@ static int run(const ferry_call *call)
     const char *source = call->arguments.operands[0], *output = ferry_option_text(call, FERRY_OPTION_OUTPUT);
     const ferry_option_value *budget = &call->arguments.options[FERRY_OPTION_BUDGET];
     const ferry_import_options options = {.type = types[type->integer],
+                                          .four_bits = type->integer == INT4,
                                           .widen = type->given,
                                           .pair = ferry_option_text(call, FERRY_OPTION_PAIR),
                                           .budget = budget->given ? (uint64_t)budget->integer * MEGABYTE : 0};
@@ -143,7 +146,7 @@ static int run(const ferry_call *call)
     }
     if (!ferry_succeeded(status, &error)) return FERRY_EXIT_FAILED;
     if (!conversion.quiet && ferry_file_examine(output, &written))
-        print_summary(&conversion, output, written.size, ferry_clock() - start);
+        print_summary(&conversion, options.four_bits ? "int4" : "int8", output, written.size, ferry_clock() - start);
     return ferry_finish_output(FERRY_EXIT_OK);
 }
 
@@ -158,8 +161,9 @@ const ferry_command ferry_command_convert = {
         "SOURCE may be a model file, too, whose matrices get another type; everything else in it stays.\n"
         "Without --output the file is written to the current directory, named after SOURCE, and must not exist yet.\n"
         "Without --type, matrices become float32, but int8 matrices, and those of a model file, stay as they are. f32\n"
-        "makes those float32, too; f16 takes half the space of f32; int8 takes a quarter, and the rounding error is\n"
-        "printed, with --verbose that of each matrix.\n"
+        "makes those float32, too; f16 takes half the space of f32; int8 takes a quarter, and int4 an eighth in "
+        "layers,\n"
+        "int8 in embeddings. The rounding error is printed, with --verbose that of each matrix.\n"
         "Where the files do not say which languages a model translates, its name may (opus-mt-en-de), or --pair does.\n"
         "Memory, temporary files and the model file together may take 268 MB and 8 times the files that are read, or\n"
         "what --budget says. A small file that asks for more than that is damaged, or means harm.\n",

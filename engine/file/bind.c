@@ -253,24 +253,36 @@ static ferry_status check_panels(const ferry_binder *binder, const char *name, c
     return check_shape(binder, name, tensor, 3, shape, error);
 }
 
-/* "<name>.weight" [N, K] of any type, with the scales of the type, without bias. Errors: FORMAT, UNSUPPORTED. */
-static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t N, int32_t K, ferry_matrix *matrix,
-                                ferry_error *error)
+/* A matrix of steps has the type of int8 numbers and fewer lines; one in planes, a lower plane. */
+static ferry_matrix_kind find_kind(const ferry_binder *binder, const char *name, const ferry_tensor *tensor, int32_t N,
+                                   int32_t K, bool steps)
+{
+    int64_t shape[3];
+    if (tensor->type != FERRY_I8) return FERRY_MATRIX_FLOATS;
+    ferry_matrix_shape(FERRY_MATRIX_STEPS, N, K, shape);
+    if (steps && K % FERRY_STEP_INPUTS == 0 && tensor->shape[1] == shape[1]) return FERRY_MATRIX_STEPS;
+    const bool lower = ferry_gguf_tensor(binder->gguf, ferry_format("%s.lower", name).text) != NULL;
+    return lower && K % FERRY_NIBBLE_GROUP == 0 ? FERRY_MATRIX_PLANES : FERRY_MATRIX_INT8;
+}
+
+/* "<name>.weight" [N, K] of any type, with the scales of the type, without bias. `steps`: may have steps. Errors:
+ * FORMAT, UNSUPPORTED. */
+static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t N, int32_t K, bool steps,
+                                ferry_matrix *matrix, ferry_error *error)
 {
     static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8};
     const ferry_short_text weight = ferry_format("%s.weight", name);
     const ferry_tensor *tensor;
     size_t max = 0;
     FERRY_TRY(find_any(binder, weight.text, &tensor, error));
-    const bool planes =
-        K % FERRY_NIBBLE_GROUP == 0 && ferry_gguf_tensor(binder->gguf, ferry_format("%s.lower", name).text) != NULL;
-    matrix->kind = tensor->type != FERRY_I8 ? FERRY_MATRIX_FLOATS : planes ? FERRY_MATRIX_PLANES : FERRY_MATRIX_INT8;
+    matrix->kind = find_kind(binder, name, tensor, N, K, steps);
     FERRY_TRY(check_panels(binder, weight.text, tensor, matrix->kind, N, K, error));
     matrix->N = N;
     matrix->K = K;
     binder->parameters += (int64_t)N * K;
     for (int i = 0; i < 3; i++) {
-        if (tensor->type == types[i]) binder->type_bytes[i] += tensor->bytes * (planes ? 2 : 1);
+        if (tensor->type == types[i])
+            binder->type_bytes[i] += tensor->bytes * (matrix->kind == FERRY_MATRIX_PLANES ? 2 : 1);
         if (binder->type_bytes[i] <= max) continue;
         max = binder->type_bytes[i];
         binder->type = types[i];
@@ -334,7 +346,7 @@ static ferry_status bind_row(ferry_binder *binder, const ferry_tensor_row *row, 
         return ferry_bind_vector(binder, bias_name.text, N, &norm->bias, error);
     }
     ferry_matrix *matrix = ferry_tensor_target(row, owner);
-    FERRY_TRY(bind_weight(binder, name.text, N, ferry_tensor_size(row->K, model, stack), matrix, error));
+    FERRY_TRY(bind_weight(binder, name.text, N, ferry_tensor_size(row->K, model, stack), true, matrix, error));
     if (!stack->linear_bias || row->form == FERRY_TENSOR_UNBIASED) return FERRY_OK;
     return ferry_bind_vector(binder, bias_name.text, N, &matrix->bias, error);
 }
@@ -505,11 +517,13 @@ ferry_status ferry_model_bind(ferry_binder *binder, ferry_error *error)
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: tied embeddings need one vocabulary, found sizes %" PRId32 " and %" PRId32, gguf->file,
                           source_vocab, V);
-    if (!tied) FERRY_TRY(bind_weight(binder, "enc.token_embd", source_vocab, D, &model->encoder.embedding, error));
-    FERRY_TRY(bind_weight(binder, tied ? "token_embd" : "dec.token_embd", V, D, &model->decoder.embedding, error));
+    if (!tied)
+        FERRY_TRY(bind_weight(binder, "enc.token_embd", source_vocab, D, false, &model->encoder.embedding, error));
+    FERRY_TRY(
+        bind_weight(binder, tied ? "token_embd" : "dec.token_embd", V, D, false, &model->decoder.embedding, error));
     FERRY_TRY(bind_stack(binder, false, &model->encoder, error));
     FERRY_TRY(bind_stack(binder, true, &model->decoder, error));
-    if (!model->tied_output) FERRY_TRY(bind_weight(binder, "output", V, D, &model->output, error));
+    if (!model->tied_output) FERRY_TRY(bind_weight(binder, "output", V, D, false, &model->output, error));
     FERRY_TRY(bind_coarse(binder, model->tied_output ? &model->decoder.embedding : &model->output,
                           &model->output_coarse, error));
     if (model->output_bias) FERRY_TRY(ferry_bind_vector(binder, "output.bias", V, &model->output.bias, error));

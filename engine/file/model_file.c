@@ -9,6 +9,7 @@
 #include "base/system.h"
 #include "base/utf8.h"
 #include "bind.h"
+#include "engine/kernels/linear.h"
 
 /* ---- the content hash ---- */
 
@@ -257,9 +258,17 @@ ferry_status ferry_model_file_verify(const ferry_model_file *file, ferry_error *
     ferry_content_hash_add(hash, bytes.data + after, bytes.size - after);
     ferry_content_hash_digits(hash, digits);
     ferry_content_hash_destroy(hash);
-    if (memcmp(digits, found.data, sizeof digits) == 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: damaged: its content hash is %.*s, expected %.*s",
-                      file->gguf.file, (int)FERRY_HASH_DIGITS, digits, (int)FERRY_HASH_DIGITS, found.data);
+    if (memcmp(digits, found.data, sizeof digits) != 0)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: damaged: its content hash is %.*s, expected %.*s",
+                          file->gguf.file, (int)FERRY_HASH_DIGITS, digits, (int)FERRY_HASH_DIGITS, found.data);
+    for (size_t i = 0; i < file->matrix_count; i++) {
+        const ferry_stored_matrix *stored = &file->matrices[i];
+        if (stored->matrix->kind == FERRY_MATRIX_STEPS && !ferry_steps_fit(stored->matrix))
+            return ferry_fail(error, FERRY_ERROR_FORMAT,
+                              "%s: tensor '%s': expected codes from -127 to 127, found others", file->gguf.file,
+                              ferry_printable_view(stored->tensor->name).text);
+    }
+    return FERRY_OK;
 }
 
 void ferry_model_file_close(ferry_model_file *file)

@@ -63,7 +63,8 @@ ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, cons
                                    ferry_model_file *file, ferry_error *error);
 /* Widens the f16 matrices. Called once, by one thread, before the first computation. */
 void ferry_model_file_widen(const ferry_model_file *file, const ferry_kernels *kernels);
-/* Compares the whole file's hash with ferry.hash. Errors: FORMAT (they differ), UNSUPPORTED (no hash), MEMORY. */
+/* Compares the whole file's hash with ferry.hash, and looks at the codes of matrices of steps. Errors: FORMAT (another
+ * hash, codes beyond -127 … 127), UNSUPPORTED (no hash), MEMORY. */
 ferry_status ferry_model_file_verify(const ferry_model_file *file, ferry_error *error);
 /* Allocates file->widened: `bytes` > 0 for matrices that the file does not have as float32, in huge pages where the
  * system grants them. ferry_model_file_close frees it. */

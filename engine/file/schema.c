@@ -74,7 +74,7 @@ const char *const ferry_tokenizer_names[] = {[FERRY_TOKENIZER_NONE] = "none",
 static const char *const decoder_bytes_names[] = {"each", "run", "none", NULL};
 static const char *const decoder_blanks_names[] = {"trim", "first-piece", "first-blank", "keep", NULL};
 static const char *const rotation_names[] = {"linear", "llama3", "yarn", NULL};
-static const char *const matrix_type_names[] = {"f32", "f16", "i8", NULL};
+static const char *const matrix_type_names[] = {"f32", "f16", "i8", "i4", NULL};
 
 const ferry_feature ferry_features[] = {
     {"encoder-decoder", NULL},

@@ -61,15 +61,16 @@ static void print_memory(FILE *out, const ferry_model_file *file)
     fputc('\n', out);
 }
 
-/* int8 matrices: with a scale for each row, with one multiplier, with a multiplier for their inputs. */
-static void count_int8(const ferry_matrix *matrix, int counts[3])
+/* int8 matrices: with a scale for each row, with one multiplier, with a multiplier for their inputs, in four bits. */
+static void count_int8(const ferry_matrix *matrix, int counts[4])
 {
     if (matrix->kind == FERRY_MATRIX_FLOATS) return;
+    counts[3] += matrix->kind == FERRY_MATRIX_STEPS;
     counts[matrix->scales != NULL ? 0 : 1]++;
     counts[2] += matrix->input_multiplier > 0;
 }
 
-static void count_layers(const ferry_transformer *model, const ferry_stack *stack, int counts[3])
+static void count_layers(const ferry_transformer *model, const ferry_stack *stack, int counts[4])
 {
     for (const ferry_tensor_row *row = ferry_layer_tensors; row->name != NULL; row++) {
         if (row->form == FERRY_TENSOR_NORM || !ferry_tensor_applies(row, model, stack)) continue;
@@ -82,8 +83,9 @@ static void count_layers(const ferry_transformer *model, const ferry_stack *stac
 static void print_int8(FILE *out, const ferry_transformer *transformer)
 {
     static const char *const meanings[] = {"with a scale for each row", "with one multiplier",
-                                           "with a multiplier for their inputs"};
-    int counts[3] = {0};
+                                           "with a multiplier for their inputs",
+                                           "in four bits with a step for every 32 inputs"};
+    int counts[4] = {0};
     count_layers(transformer, &transformer->encoder, counts);
     count_layers(transformer, &transformer->decoder, counts);
     count_int8(&transformer->decoder.embedding, counts);
@@ -92,7 +94,7 @@ static void print_int8(FILE *out, const ferry_transformer *transformer)
     if (transformer->output.weights != transformer->decoder.embedding.weights) count_int8(&transformer->output, counts);
     if (counts[0] + counts[1] == 0) return;
     fprintf(out, "int8: %d matrices", counts[0] + counts[1]);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 4; i++)
         if (counts[i] > 0) fprintf(out, ", %d %s", counts[i], meanings[i]);
     fprintf(out, "; other inputs are quantized by the %s\n", transformer->sentence_inputs ? "sentence" : "row");
 }

@@ -36,7 +36,6 @@
 #define NIBBLE_MAX 15
 #define NIBBLE_GROUPS (FERRY_NIBBLE_GROUP / GROUP)
 
-typedef int32_t int_vec __attribute__((vector_size(4 * WIDTH), may_alias));
 typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* partial sums may wrap */
 
 INLINE int32_t four_bytes(const int8_t *x)
@@ -97,6 +96,9 @@ typedef struct row_lanes {
     int_vec squares; /* Σ x̂², for nibbles only */
     int_vec nans;    /* not 0: an input is a NaN */
     bool nibbles;
+    int32_t *starts; /* of the row's sums of 32 inputs, `stride` apart; NULL: not needed */
+    size_t stride;
+    int32_t before; /* Σ x̂ before the current 32 inputs */
 } row_lanes;
 
 INLINE int32_t add_lanes(int_vec x)
@@ -129,6 +131,16 @@ INLINE int_vec round_clamped(vec x)
 #endif
     return (int_vec)(x + shift) - (int_vec)((vec){0} + shift);
 #endif
+}
+
+/* After the first or second half of 32 inputs. */
+INLINE void end_half(row_lanes *row, int32_t k)
+{
+    if (row->starts == NULL || k % FERRY_STEP_INPUTS == 0) return;
+    const int32_t sum = add_lanes(row->sums);
+    *row->starts = 8 * (row->before - sum);
+    row->starts += row->stride;
+    row->before = sum;
 }
 
 /* int8 [16] = x̂ of x [16]. */
@@ -187,6 +199,7 @@ INLINE int32_t quantize_steps(int8_t *int8, int length, size_t stride, const flo
     for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
         quantize_lanes(lanes, x + k, a, row);
         for (int l = 0; l < FERRY_LANES; l += length, int8 += stride) memcpy(int8, lanes + l, (size_t)length);
+        end_half(row, k);
     }
     if (k < K) {
         sum = quantize_edge(lanes, x + k, K - k, a, row);
@@ -200,12 +213,18 @@ INLINE int32_t quantize_pieces(int8_t *int8, size_t stride, const float *x, int3
 {
     int32_t k = 0, sum = 0;
     for (; k + PIECE_INPUTS <= K; k += PIECE_INPUTS, int8 += stride)
-        UNROLL for (int l = 0; l < PIECE_INPUTS; l += FERRY_LANES) quantize_lanes(int8 + l, x + k + l, a, row);
+        UNROLL for (int l = 0; l < PIECE_INPUTS; l += FERRY_LANES)
+        {
+            quantize_lanes(int8 + l, x + k + l, a, row);
+            end_half(row, l);
+        }
     for (; k < K; k += FERRY_LANES, int8 += FERRY_LANES)
-        if (k + FERRY_LANES <= K)
+        if (k + FERRY_LANES <= K) {
             quantize_lanes(int8, x + k, a, row);
-        else
+            end_half(row, k);
+        } else {
             sum = quantize_edge(int8, x + k, K - k, a, row);
+        }
     return sum + add_lanes(row->sums);
 }
 
@@ -270,7 +289,7 @@ typedef struct product {
     const int8_t *weights;
     const int8_t *lower; /* planes: the lower one */
     size_t groups;       /* ⌈K/4⌉ */
-    size_t panel_size;   /* bytes from panel to panel: a line per group, or per two groups of nibbles */
+    size_t panel_size;   /* bytes from panel to panel: a line per group, or per two groups of nibbles; lines of steps */
 } product;
 
 INLINE int32_t count_panels(const product *job)
@@ -281,7 +300,8 @@ INLINE int32_t count_panels(const product *job)
 INLINE product new_product(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     const size_t groups = ((size_t)x->K + GROUP - 1) / GROUP;
-    const size_t lines = matrix->kind == FERRY_MATRIX_INT8 ? groups : groups / NIBBLE_GROUPS;
+    size_t lines = matrix->kind == FERRY_MATRIX_INT8 ? groups : groups / NIBBLE_GROUPS;
+    if (matrix->kind == FERRY_MATRIX_STEPS) lines += ferry_step_lines((size_t)x->K);
     return (product){.y = y,
                      .ldy = ldy,
                      .N = (size_t)matrix->N,
@@ -291,6 +311,24 @@ INLINE product new_product(float *y, size_t ldy, const ferry_rows_i8 *x, const f
                      .lower = (const int8_t *)matrix->lower,
                      .groups = groups,
                      .panel_size = lines * FERRY_LINE_BYTES};
+}
+
+/* Lines of nibbles with one step. */
+enum { STEP_LINES = FERRY_STEP_INPUTS / FERRY_NIBBLE_GROUP };
+
+/* A tile's place in a matrix of steps. */
+typedef struct step_panel {
+    const int8_t *steps, *nibbles;
+    size_t groups;         /* of 32 inputs */
+    const int32_t *starts; /* [groups][rows of the block] */
+} step_panel;
+
+INLINE step_panel find_steps(const product *job, int32_t row, int32_t panel)
+{
+    const size_t K = (size_t)job->x->K, groups = K / FERRY_STEP_INPUTS;
+    const int8_t *steps = job->weights + (size_t)panel * job->panel_size;
+    return (step_panel){steps, steps + ferry_step_lines(K) * FERRY_LINE_BYTES, groups,
+                        job->x->starts + (size_t)row * groups};
 }
 
 /* sum / divisor, rounded once. With fused multiply-adds: the reciprocal and two Newton steps on the remainder. The
@@ -433,6 +471,11 @@ typedef tile_function *const tile_row[MAX_PANELS + 1]; /* by panels; a table of 
     static void name##_##rows##x##panels(const product *job, int32_t row, int32_t panel, const ahead *next)            \
     {                                                                                                                  \
         multiply_tile(job, row, panel, next, rows, panels, what);                                                      \
+    }
+#define STEPS_TILE_FUNCTION(rows, panels)                                                                              \
+    static void steps_tile_##rows##x##panels(const product *job, int32_t row, int32_t panel, const ahead *next)        \
+    {                                                                                                                  \
+        multiply_steps_tile(job, row, panel, next, rows, panels);                                                      \
     }
 #define TILE_ENTRY(name, rows, panels) [rows][panels] = name##_##rows##x##panels,
 

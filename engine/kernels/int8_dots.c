@@ -18,6 +18,7 @@
 #define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
 #define NIBBLES_TILES(TILE) TILES_UP_TO_8(TILE, 1) TILES_UP_TO_8(TILE, 2) TILES_UP_TO_6(TILE, 4)
 #define PLANES_TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2)
+#define STEPS_TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_6(TILE, 2) TILES_UP_TO_3(TILE, 4)
 #define INPUTS GROUP
 #define OFFSET 128
 #define CHAINS(rows, panels)                                                                                           \
@@ -27,6 +28,7 @@
 #define TILES(TILE) TILES_UP_TO_6(TILE, 1)
 #define NIBBLES_TILES TILES
 #define PLANES_TILES TILES
+#define STEPS_TILES TILES
 #define INPUTS GROUP
 #define OFFSET 128
 #define CHAINS(rows, panels) ((rows) > 2 ? 1 : 4 / (rows))
@@ -35,6 +37,7 @@
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1) TILE(5, 1) TILE(1, 2) TILE(2, 2)
 #define NIBBLES_TILES(TILE) TILES_UP_TO_4(TILE, 1) TILE(1, 2) TILE(2, 2)
 #define PLANES_TILES TILES
+#define STEPS_TILES TILES
 #define LANES 4
 #define INPUTS (LANES * GROUP)
 #define OFFSET 0
@@ -42,12 +45,14 @@
 #elif defined(__SSE2__) || defined(__wasm_simd128__)
 #define TILE_ROWS 4
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1)
+#define STEPS_TILES TILES
 #define INPUTS GROUP
 #define OFFSET 0
 #define CHAINS(rows, panels) 1
 #else
 #define TILE_ROWS 2
 #define TILES(TILE) TILE(1, 1) TILE(2, 1)
+#define STEPS_TILES TILES
 #if defined(FERRY_NEON)
 #define INPUTS (2 * GROUP)
 #else
@@ -74,8 +79,9 @@ INLINE void add_chains(sum_vec *acc, int size, int chains)
 #if WIDTH > 4
 typedef byte_vec operand;
 
-INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
+INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x, kind what)
 {
+    (void)what;
 #if WIDTH == 16
     return (sum_vec)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)w, (__m512i)x);
 #else
@@ -84,27 +90,33 @@ INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
 }
 #elif defined(__wasm_relaxed_simd__)
 /* The instruction gives the same result on every machine if no weight is -128, which importers ensure, and the other
- * operand is in 0 … 127: |x̂|, whose sign moves to the weight. */
+ * operand is in 0 … 127: |x̂|, whose sign moves to the weight; or a nibble. */
 typedef int8_t signed_bytes __attribute__((vector_size(16), may_alias));
+typedef uint8_t unsigned_bytes __attribute__((vector_size(16), may_alias));
 typedef struct operand {
     signed_bytes int8, signs; /* -1 for negative inputs */
+    signed_bytes own;         /* inputs with their signs */
 } operand;
 
 INLINE operand load_inputs(const int8_t *x)
 {
     const signed_bytes int8 = (signed_bytes)((int_vec){0} + four_bytes(x)), signs = int8 >> 7;
-    return (operand){(int8 ^ signs) - signs, signs};
+    return (operand){(int8 ^ signs) - signs, signs, int8};
 }
 
 INLINE operand load_weights(const int8_t *w, const int8_t *lower, kind what)
 {
     (void)lower;
-    (void)what; /* INT8 */
-    return (operand){.int8 = *(const signed_bytes *)w};
+    const signed_bytes line = *(const signed_bytes *)w;
+    if (what == INT8) return (operand){.int8 = line};
+    if (what == FIRST_NIBBLES) return (operand){.int8 = line & NIBBLE_MAX};
+    return (operand){.int8 = (signed_bytes)((unsigned_bytes)line >> NIBBLE_SHIFT)};
 }
 
-INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
+INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x, kind what)
 {
+    if (what != INT8)
+        return (sum_vec)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)x.own, (v128_t)w.int8, (v128_t)acc);
     const signed_bytes signed_w = (w.int8 ^ x.signs) - x.signs;
     return (sum_vec)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)signed_w, (v128_t)x.int8, (v128_t)acc);
 }
@@ -129,12 +141,15 @@ INLINE operand load_inputs(const int8_t *x)
 INLINE operand load_weights(const int8_t *w, const int8_t *lower, kind what)
 {
     (void)lower;
-    (void)what; /* INT8 */
-    return split(*(const halves *)w);
+    const halves line = *(const halves *)w;
+    if (what == INT8) return split(line);
+    const halves nibbles = what == FIRST_NIBBLES ? line : line >> NIBBLE_SHIFT;
+    return (operand){.low = nibbles & NIBBLE_MAX, .high = nibbles >> 8 & NIBBLE_MAX};
 }
 
-INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
+INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x, kind what)
 {
+    (void)what;
 #if defined(__SSE2__)
     return acc + (sum_vec)_mm_madd_epi16((__m128i)w.low, (__m128i)x.low) +
            (sum_vec)_mm_madd_epi16((__m128i)w.high, (__m128i)x.high);
@@ -163,7 +178,7 @@ INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const 
         const operand row = load_inputs(x + r * GROUP);
         UNROLL for (int v = 0; v < panels * PARTS; v++)
         {
-            acc[r * panels * PARTS + v] = multiply_add(acc[r * panels * PARTS + v], columns[v], row);
+            acc[r * panels * PARTS + v] = multiply_add(acc[r * panels * PARTS + v], columns[v], row, what);
         }
     }
 }
@@ -204,7 +219,10 @@ INLINE void accumulate_lines(sum_vec *acc, int rows, int panels, int chains, con
     const size_t panel_size = lines * FERRY_LINE_BYTES;
     ahead next_lower = {next.at - w + lower, next.step, next.skip};
     for (size_t left = lines; left > 0; left--, x += NIBBLE_GROUPS * rows * GROUP) {
-        prefetch_lines(&next, left, panels);
+        /* One row of nibbles: the whole next group of panels, into the first-level cache. */
+        const bool whole = rows == 1 && first == FIRST_NIBBLES;
+        UNROLL for (int p = 0; whole && p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 3);
+        if (!whole) prefetch_lines(&next, left, panels);
         if (first == FIRST_CODES) prefetch_lines(&next_lower, left, panels);
         add_step(acc, rows, panels, x, w, lower, first, panel_size);
         add_step(acc + second, rows, panels, x + rows * GROUP, w, lower, (kind)(first + 1), panel_size);
@@ -216,6 +234,46 @@ INLINE void accumulate_lines(sum_vec *acc, int rows, int panels, int chains, con
     add_chains(acc, size, chains > 1 ? 2 : 1);
 }
 #endif
+
+/* acc + s·sum, of sums that fit in 16 bits: a product of pairs (sum, its sign) by (s, 0). */
+INLINE sum_vec multiply_steps(sum_vec acc, int_vec steps, sum_vec sum)
+{
+#if WIDTH == 16
+    return (sum_vec)_mm512_dpwssd_epi32((__m512i)acc, (__m512i)sum, (__m512i)(steps & UINT16_MAX));
+#elif WIDTH == 8
+    return (sum_vec)_mm256_dpwssd_avx_epi32((__m256i)acc, (__m256i)sum, (__m256i)(steps & UINT16_MAX));
+#elif defined(__SSE2__)
+    return acc + (sum_vec)_mm_madd_epi16((__m128i)sum, (__m128i)(steps & UINT16_MAX));
+#elif defined(__wasm_simd128__)
+    return acc + (sum_vec)wasm_i32x4_dot_i16x8((v128_t)sum, (v128_t)(steps & UINT16_MAX));
+#else
+    return acc + (sum_vec)steps * sum;
+#endif
+}
+
+/* acc [rows, panels·PARTS] = Σ s·(Σ x̂·(u - 8)) over all groups of 32 inputs. */
+INLINE void accumulate_steps(sum_vec *acc, int rows, int panels, const int8_t *x, step_panel at, size_t panel_size,
+                             ahead next)
+{
+    const int size = rows * panels * PARTS;
+    for (; at.groups > 0; at.groups--, at.starts += rows, at.steps += FERRY_LANES) {
+        sum_vec sums[MAX_SUMS];
+        UNROLL for (int v = 0; v < size; v++) sums[v] = (sum_vec){0} + (uint32_t)at.starts[v / (panels * PARTS)];
+        UNROLL for (int line = 0; line < STEP_LINES; line++, x += NIBBLE_GROUPS * rows * GROUP)
+        {
+            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 3);
+            next.at += next.step;
+            add_step(sums, rows, panels, x, at.nibbles, at.nibbles, FIRST_NIBBLES, panel_size);
+            add_step(sums, rows, panels, x + rows * GROUP, at.nibbles, at.nibbles, SECOND_NIBBLES, panel_size);
+            at.nibbles += FERRY_LINE_BYTES;
+        }
+        UNROLL for (int v = 0; v < panels * PARTS; v++)
+        {
+            const int_vec steps = load_steps(at.steps + (size_t)(v / PARTS) * panel_size + v % PARTS * WIDTH);
+            UNROLL for (int i = v; i < size; i += panels * PARTS) acc[i] = multiply_steps(acc[i], steps, sums[i]);
+        }
+    }
+}
 
 #elif defined(__ARM_FEATURE_DOTPROD)
 /* ---- sdot: 16 inputs of a row at a time ---- */
@@ -327,6 +385,35 @@ INLINE void accumulate_lines(sum_vec *acc, int rows, int panels, int chains, con
     add_chains(acc, size, chains);
 }
 
+/* acc [rows, panels·PARTS] = Σ s·(Σ x̂·(u - 8)) over all groups of 32 inputs. */
+INLINE void accumulate_steps(sum_vec *acc, int rows, int panels, const int8_t *x, step_panel at, size_t panel_size,
+                             ahead next)
+{
+    const int size = rows * panels * PARTS;
+    int8x16_t row[TILE_ROWS];
+    for (; at.groups > 0; at.groups--, at.starts += rows, at.steps += FERRY_LANES) {
+        sum_vec sums[TILE_ROWS * PARTS];
+        UNROLL for (int v = 0; v < size; v++) sums[v] = (sum_vec){0} + (uint32_t)at.starts[v / (panels * PARTS)];
+        UNROLL for (int line = 0; line < STEP_LINES; line++, at.nibbles += FERRY_LINE_BYTES)
+        {
+            const int lane = line * NIBBLE_GROUPS % LANES;
+            if (lane == 0) {
+                load_rows(row, rows, x);
+                x += rows * INPUTS;
+            }
+            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 2);
+            next.at += next.step;
+            add_lane(sums, rows, panels, row, lane, at.nibbles, at.nibbles, FIRST_NIBBLES, panel_size);
+            add_lane(sums, rows, panels, row, lane + 1, at.nibbles, at.nibbles, SECOND_NIBBLES, panel_size);
+        }
+        UNROLL for (int v = 0; v < panels * PARTS; v++)
+        {
+            const int_vec steps = load_steps(at.steps + (size_t)(v / PARTS) * panel_size + v % PARTS * WIDTH);
+            UNROLL for (int i = v; i < size; i += panels * PARTS) acc[i] += (sum_vec)steps * sums[i];
+        }
+    }
+}
+
 #else
 /* ---- smull: two groups of inputs at a time ---- */
 
@@ -370,6 +457,54 @@ INLINE void accumulate(sum_vec *sums, int rows, int panels, int chains, const in
     if (left > 0) add_groups(acc, rows, false, x, w);
     UNROLL for (int i = 0; i < rows * PARTS; i++) sums[i] = (sum_vec)vpaddq_s32(acc[2 * i], acc[2 * i + 1]);
 }
+
+/* sums[2 i …] += the products of a line of nibbles and two groups of row i: 8 lanes for 2 outputs. Of 32 inputs each
+ * lane has at most 8·15·127 < 2^15. */
+INLINE void add_nibbles(int16x8_t *sums, int rows, const int8_t *x, const int8_t *w)
+{
+    const uint8x16_t line = vld1q_u8((const uint8_t *)w);
+    const int8x16_t first = vreinterpretq_s8_u8(vandq_u8(line, vdupq_n_u8(NIBBLE_MAX)));
+    const int8x16_t second = vreinterpretq_s8_u8(vshrq_n_u8(line, NIBBLE_SHIFT));
+    UNROLL for (int r = 0; r < rows; r++, x += INPUTS)
+    {
+        const int8x16_t a = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x)));
+        const int8x16_t b = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x + GROUP)));
+        sums[2 * r] = vmlal_s8(sums[2 * r], vget_low_s8(first), vget_low_s8(a));
+        sums[2 * r + 1] = vmlal_high_s8(sums[2 * r + 1], first, a);
+        sums[2 * r] = vmlal_s8(sums[2 * r], vget_low_s8(second), vget_low_s8(b));
+        sums[2 * r + 1] = vmlal_high_s8(sums[2 * r + 1], second, b);
+    }
+}
+
+/* acc [rows, PARTS] += Σ s·(Σ x̂·(u - 8)) over all groups of 32 inputs. */
+INLINE void accumulate_steps(sum_vec *acc, int rows, int panels, const int8_t *x, step_panel at, size_t panel_size,
+                             ahead next)
+{
+    (void)panels;
+    (void)panel_size;
+    for (; at.groups > 0; at.groups--, at.starts += rows, at.steps += FERRY_LANES) {
+        UNROLL for (int v = 0; v < PARTS; v++)
+        {
+            const int32x4_t steps = (int32x4_t)load_steps(at.steps + v * WIDTH);
+            int16x8_t sums[2 * TILE_ROWS] = {{0}};
+            UNROLL for (int line = 0; line < STEP_LINES; line++)
+            {
+                add_nibbles(sums, rows, x + line * rows * INPUTS,
+                            at.nibbles + line * FERRY_LINE_BYTES + v * WIDTH * GROUP);
+            }
+            UNROLL for (int r = 0; r < rows; r++)
+            {
+                const int16x8_t pairs = vpaddq_s16(sums[2 * r], sums[2 * r + 1]);
+                const int32x4_t sum = vpadalq_s16(vdupq_n_s32(at.starts[r]), pairs);
+                acc[r * PARTS + v] += (sum_vec)vmulq_s32(sum, steps);
+            }
+            __builtin_prefetch(next.at, 0, 2);
+            next.at += next.step;
+        }
+        x += STEP_LINES * rows * INPUTS;
+        at.nibbles += STEP_LINES * FERRY_LINE_BYTES;
+    }
+}
 #endif
 
 /* ---- product ---- */
@@ -379,8 +514,9 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
     const partition parts = part_rows(inputs->rows, TILE_ROWS, 1);
     const block part = block_of_row(&parts, row);
     const int32_t K = inputs->K;
-    row_lanes lanes = {.nibbles = inputs->nibbles};
+    row_lanes lanes = {.nibbles = inputs->nibbles, .stride = (size_t)part.rows};
     int8_t *int8 = inputs->int8 + (size_t)part.first * row_bytes(K, INPUTS) + (row - part.first) * INPUTS;
+    if (inputs->steps) lanes.starts = inputs->starts + part.first * (K / FERRY_STEP_INPUTS) + row - part.first;
     const float a = inputs->inverse_scales[row];
     const int32_t sum = inputs->rows == 1 ? quantize_pieces(int8, PIECE_INPUTS, x, K, a, &lanes)
                                           : quantize_steps(int8, INPUTS, (size_t)part.rows * INPUTS, x, K, a, &lanes);
@@ -430,12 +566,26 @@ static tile_row planes_tiles[TILE_ROWS + 1] = {PLANES_TILES(PLANES_ENTRY)};
 #define planes_tiles NULL
 #endif
 
+INLINE void multiply_steps_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels)
+{
+    const int8_t *x = job->x->int8 + (size_t)row * row_bytes(job->x->K, INPUTS);
+    sum_vec acc[MAX_SUMS];
+    UNROLL for (int v = 0; v < rows * panels * PARTS; v++) acc[v] = (sum_vec){0};
+    accumulate_steps(acc, rows, panels, x, find_steps(job, row, panel), job->panel_size, *next);
+    end_tile(job, row, panel, acc, rows, panels);
+}
+
+#define STEPS_ENTRY(rows, panels) TILE_ENTRY(steps_tile, rows, panels)
+STEPS_TILES(STEPS_TILE_FUNCTION)
+static tile_row steps_tiles[TILE_ROWS + 1] = {STEPS_TILES(STEPS_ENTRY)};
+
 void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     const product job = new_product(y, ldy, x, matrix);
     run_tiles(&job,
               matrix->kind == FERRY_MATRIX_NIBBLES  ? nibbles_tiles
               : matrix->kind == FERRY_MATRIX_PLANES ? planes_tiles
+              : matrix->kind == FERRY_MATRIX_STEPS  ? steps_tiles
                                                     : int8_tiles,
               TILE_ROWS, 1);
 }

@@ -121,7 +121,7 @@ enum { MIN_ROWS = 4 }; /* fewer rows leave a tile mostly empty */
 
 void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
 {
-    if (inputs->rows < MIN_ROWS || inputs->nibbles) {
+    if (inputs->rows < MIN_ROWS || inputs->nibbles || inputs->steps) {
         ferry_quantize_avx512vnni(inputs, x, row);
         return;
     }
@@ -296,7 +296,7 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
     ALIGNED int8_t last[MAX_PANELS][TILE_BYTES] = {{0}};
     ALIGNED int32_t sums[4 * MAX_TILE_ROWS * FERRY_LANES];
     const int32_t rows = x->rows, tiles = (rows + MAX_TILE_ROWS - 1) / MAX_TILE_ROWS;
-    if (rows < MIN_ROWS || x->nibbles) {
+    if (rows < MIN_ROWS || x->nibbles || x->steps) {
         ferry_product_i8_avx512vnni(y, ldy, x, matrix);
         return;
     }

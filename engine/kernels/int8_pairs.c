@@ -89,8 +89,9 @@ static void begin_inputs(ferry_rows_i8 *inputs, const ferry_matrix *const *matri
     pairs->groups = (overflow_group *)(void *)(pairs->lowest + count_all_limits(K));
     pairs->offsets = (int32_t *)(void *)(pairs->groups + (size_t)rows * count_groups(K));
     pairs->counts = pairs->offsets + (size_t)rows * count_offsets(K);
-    pairs->limits =
-        !inputs->nibbles && rows >= LIMITED_ROWS_TOGETHER ? lowest_limits(matrices, count, rows, pairs->lowest) : NULL;
+    pairs->limits = !inputs->nibbles && !inputs->steps && rows >= LIMITED_ROWS_TOGETHER
+                        ? lowest_limits(matrices, count, rows, pairs->lowest)
+                        : NULL;
 }
 
 static void begin_matrix(const ferry_matrix *matrix)
@@ -127,6 +128,7 @@ _Static_assert(2 * EIGHTS * NIBBLE_MAX * 127 <= INT16_MAX, "sums of nibbles fit"
 typedef struct row_overflow {
     int32_t together;       /* as in pair_inputs */
     bool split;             /* split groups with a pair above MAX_PAIR */
+    int16_t offset;         /* subtracted from every weight: -128, or -8 from nibbles */
     const int32_t *limits;  /* of `together` groups; NULL: no limits */
     overflow_group *groups; /* [count], `stride` apart */
     int32_t *offsets;       /* `stride` apart */
@@ -230,7 +232,8 @@ INLINE void move_groups(int8_t *int8, uint32_t first, const int32_t *limits, row
         _mm_store_si128((__m128i *)(void *)int8, _mm256_castsi256_si128(left));
 }
 
-/* Sets the offsets of eight groups from `first` on: -128·Σ x̂ of first and of second pairs, over `together` groups. */
+/* Sets the offsets of eight groups from `first` on: row->offset·Σ x̂ of first and of second pairs, over `together`
+ * groups. */
 INLINE void put_offsets(__m256i int8, uint32_t first, const row_overflow *row)
 {
     int32_t *offsets = row->offsets + first / (uint32_t)row->together * row->stride;
@@ -238,7 +241,7 @@ INLINE void put_offsets(__m256i int8, uint32_t first, const row_overflow *row)
     sums = _mm256_add_epi16(sums, _mm256_shuffle_epi32(sums, _MM_SHUFFLE(1, 0, 3, 2)));
     sums = _mm256_add_epi16(sums, _mm256_shuffle_epi32(sums, _MM_SHUFFLE(2, 3, 0, 1)));
     if (row->together == EIGHTS) sums = _mm256_add_epi16(sums, swap_halves(sums));
-    sums = _mm256_sub_epi16(_mm256_setzero_si256(), _mm256_slli_epi16(sums, 7));
+    sums = _mm256_mullo_epi16(sums, _mm256_set1_epi16(row->offset));
     offsets[0] = _mm_cvtsi128_si32(_mm256_castsi256_si128(sums));
     if (row->together == FOURS) offsets[row->stride] = _mm_cvtsi128_si32(_mm256_extracti128_si256(sums, 1));
 }
@@ -323,12 +326,13 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
     pair_inputs *pairs = inputs->extra;
     const int32_t *limits = pairs->limits;
     const block_overflow lists = overflow_of(inputs, part.first);
-    if (row == 0) pairs->together = limits == NULL ? 1 : are_small(x, K, a) ? EIGHTS : FOURS;
+    if (row == 0) pairs->together = inputs->steps ? EIGHTS : limits == NULL ? 1 : are_small(x, K, a) ? EIGHTS : FOURS;
     row_lanes lanes = {.nibbles = inputs->nibbles};
     const int32_t together = pairs->together;
-    if (together == EIGHTS) limits += count_limits(K); /* the limits of 32 inputs */
+    if (limits != NULL && together == EIGHTS) limits += count_limits(K); /* the limits of 32 inputs */
     row_overflow overflow = {.together = together,
-                             .split = !inputs->nibbles,
+                             .split = !inputs->nibbles && !inputs->steps,
+                             .offset = inputs->steps ? -8 : -128,
                              .limits = limits,
                              .groups = lists.groups + at,
                              .offsets = lists.offsets + at,
@@ -365,13 +369,19 @@ INLINE pair_sums multiply_pairs(byte_vec w, byte_vec x)
 #endif
 }
 
-INLINE sum_vec widen(pair_sums pairs)
+/* In each lane of 32 bits: the sums of two pairs by two factors, added. */
+INLINE sum_vec multiply_sums(pair_sums pairs, pair_sums by)
 {
 #if WIDTH == 16
-    return (sum_vec)_mm512_madd_epi16((__m512i)pairs, _mm512_set1_epi16(1));
+    return (sum_vec)_mm512_madd_epi16((__m512i)pairs, (__m512i)by);
 #else
-    return (sum_vec)_mm256_madd_epi16((__m256i)pairs, _mm256_set1_epi16(1));
+    return (sum_vec)_mm256_madd_epi16((__m256i)pairs, (__m256i)by);
 #endif
+}
+
+INLINE sum_vec widen(pair_sums pairs)
+{
+    return multiply_sums(pairs, (pair_sums){0} + 1);
 }
 
 /* acc [rows, PARTS] += the products of a group: 4 inputs of each row, `step` bytes apart, by those of 16 outputs. */
@@ -502,6 +512,32 @@ INLINE void accumulate_together(sum_vec *acc, int rows, size_t together, const i
     widen_sums(acc, rows, sums);
 }
 
+/* acc [rows, PARTS] = Σ s·(Σ x̂·(u - 8)) over all groups of 32 inputs: widening multiplies by s. */
+INLINE void accumulate_steps(sum_vec *acc, int rows, const int8_t *x, const int32_t *offsets, step_panel at, ahead next)
+{
+    for (; at.groups > 0; at.groups--, offsets += rows, at.steps += FERRY_LANES) {
+        pair_sums sums[TILE_ROWS * PARTS], steps[PARTS];
+        if (next.skip >= 3)
+            __builtin_prefetch(next.at, 0, 3);
+        else
+            UNROLL for (size_t g = 0; g < STEP_LINES; g++) __builtin_prefetch(next.at + g * next.step, 0, 3);
+        next.at += STEP_LINES * next.step;
+        start_sums(sums, rows, offsets, false);
+        UNROLL for (int line = 0; line < STEP_LINES; line++)
+        {
+            add_line(sums, rows, x, at.nibbles, true);
+            x += NIBBLE_GROUPS * rows * GROUP;
+            at.nibbles += FERRY_LINE_BYTES;
+        }
+        UNROLL for (int v = 0; v < PARTS; v++)
+        {
+            const sum_vec step = (sum_vec)load_steps(at.steps + v * WIDTH);
+            steps[v] = (pair_sums)((step & UINT16_MAX) | step << 16);
+        }
+        UNROLL for (int i = 0; i < rows * PARTS; i++) acc[i] += multiply_sums(sums[i], steps[i % PARTS]);
+    }
+}
+
 /* ---- product ---- */
 
 /* `together`: groups that are added in 16 bits; 0: nibbles; PLANES: one, in both planes. */
@@ -545,6 +581,18 @@ TILES(FOURS_TILE)
 TILES(EIGHTS_TILE)
 TILES(NIBBLES_TILE)
 
+INLINE void multiply_steps_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels)
+{
+    const int8_t *x = job->x->int8 + (size_t)row * row_bytes(job->x->K, GROUP);
+    sum_vec acc[TILE_ROWS * PARTS] = {{0}};
+    accumulate_steps(acc, rows, x, overflow_of(job->x, row).offsets, find_steps(job, row, panel), *next);
+    end_tile(job, row, panel, acc, rows, panels);
+}
+
+TILES(STEPS_TILE_FUNCTION)
+
+#define STEPS_ENTRY(rows, panels) TILE_ENTRY(steps_tile, rows, panels)
+static tile_row steps_tiles[TILE_ROWS + 1] = {TILES(STEPS_ENTRY)};
 #define SINGLE_ENTRY(rows, panels) TILE_ENTRY(single_tile, rows, panels)
 #define PLANES_ENTRY(rows, panels) TILE_ENTRY(planes_tile, rows, panels)
 #define FOURS_ENTRY(rows, panels) TILE_ENTRY(fours_tile, rows, panels)
@@ -563,6 +611,7 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
     run_tiles(&job,
               matrix->kind == FERRY_MATRIX_NIBBLES  ? nibbles_tiles
               : matrix->kind == FERRY_MATRIX_PLANES ? planes_tiles
+              : matrix->kind == FERRY_MATRIX_STEPS  ? steps_tiles
               : together == 1                       ? single_tiles
               : together == FOURS                   ? fours_tiles
                                                     : eights_tiles,

@@ -12,6 +12,8 @@
 
 #if defined(FERRY_NEON)
 #include <arm_neon.h>
+#elif defined(__SSE2__)
+#include <immintrin.h>
 #endif
 
 #if defined(__AVX512F__)
@@ -61,6 +63,24 @@ INLINE vec load(const float *x)
 INLINE void store(float *y, vec value)
 {
     *(unaligned_vec *)y = value;
+}
+
+typedef int32_t int_vec __attribute__((vector_size(4 * WIDTH), may_alias));
+
+/* The steps of WIDTH outputs. (gcc widens bytes one by one without being told.) */
+INLINE int_vec load_steps(const void *steps)
+{
+#if WIDTH == 16
+    return (int_vec)_mm512_cvtepi8_epi32(_mm_load_si128(steps));
+#elif WIDTH == 8
+    return (int_vec)_mm256_cvtepi8_epi32(_mm_loadl_epi64(steps));
+#elif defined(__SSE2__)
+    const __m128i bytes = _mm_loadu_si32(steps), twice = _mm_unpacklo_epi8(bytes, bytes);
+    return (int_vec)_mm_srai_epi32(_mm_unpacklo_epi16(twice, twice), 24);
+#else
+    typedef int8_t narrow __attribute__((vector_size(WIDTH), may_alias));
+    return __builtin_convertvector(*(const narrow *)steps, int_vec);
+#endif
 }
 
 #endif

@@ -41,8 +41,17 @@ typedef enum ferry_matrix_kind {
     FERRY_MATRIX_FLOATS,
     FERRY_MATRIX_INT8,
     FERRY_MATRIX_NIBBLES, /* products are upper bounds (product_i8); scales and multipliers are as for int8 */
-    FERRY_MATRIX_PLANES   /* int8 in two planes of nibbles (join_planes); products as of int8, by linear.h alone */
+    FERRY_MATRIX_PLANES,  /* int8 in two planes of nibbles (join_planes) */
+    FERRY_MATRIX_STEPS    /* int8 in four bits: q = s·(u - 8), with a step s for every 32 inputs */
 } ferry_matrix_kind;
+
+/* Inputs with one step. A panel of steps [K/32][16] and nibbles u: its steps are padded with zeros to whole lines. */
+enum { FERRY_STEP_INPUTS = 32 };
+static inline size_t ferry_step_lines(size_t K)
+{
+    const size_t in_line = FERRY_STEP_INPUTS * FERRY_CELL_BYTES;
+    return (K + in_line - 1) / in_line;
+}
 
 /* A linear layer y = W x + b, immutable, shared by threads. */
 typedef struct ferry_matrix {
@@ -54,6 +63,7 @@ typedef struct ferry_matrix {
         const float *panels;    /* W, [⌈N/16⌉][K][16] */
         const int8_t *int8;     /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros */
         const uint8_t *nibbles; /* [⌈N/16⌉][K/8][16][4]; of planes, the upper one */
+        const uint8_t *steps;   /* [⌈N/16⌉]: [K/32][16] steps in whole lines, [K/8][16][4] nibbles; 32 divides K */
     };
     const uint8_t *lower;   /* planes: the lower one, as nibbles */
     const int8_t *ahead;    /* int8: what a product prefetches, as many bytes; NULL: its own panels */
@@ -73,6 +83,8 @@ typedef struct ferry_rows_i8 {
     int32_t *sums;         /* [rows] Σ x̂, or the start value of all products of the row */
     int8_t *int8; /* x̂, [rows, K rounded up to 64] bytes in the order of the ISA's tiles (int8.h); 64-byte aligned */
     bool nibbles; /* the matrix has nibbles */
+    bool steps;   /* the matrix has steps, and the kernels multiply it without unpacking */
+    int32_t *starts;     /* [rows, K/32] -8·Σ x̂ of 32 inputs, if steps */
     float nibbles_error; /* of the matrix */
     void *extra;         /* additional data of the kernels (ferry_extra_i8) */
 } ferry_rows_i8;
@@ -135,6 +147,8 @@ typedef struct ferry_kernels {
     int32_t nibbles_rows; /* largest number of rows for which nibble products are faster than int8 ones; 0: no nibble
                              products */
     int32_t planes_rows;  /* largest number of rows for which product_i8 takes planes, which it joins in registers */
+    int32_t steps_rows;   /* largest number of rows for which product_i8 takes steps. linear.h unpacks what it does not
+                             take */
     const ferry_extra_i8 *extra; /* NULL: int8 products need no additional data */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
@@ -153,7 +167,10 @@ typedef struct ferry_kernels {
      * Of a matrix of nibbles, and at most nibbles_rows rows: upper bounds of the same, from half of the bytes. Nibble u
      * = ⌊(q + 128) / 16⌋ stands for q̂ = 16 u - 120.5, the mean of its 16 codes, and exactly
      * Σ x̂·q ≤ Σ x̂·q̂ + |x̂|·|q - q̂| (Cauchy and Schwarz). Scaling and bias are monotonic, as scales and multiplier
-     * are not negative. A bound exceeds its y by at most twice |x̂|·nibbles_error, scaled, and one for its rounding. */
+     * are not negative. A bound exceeds its y by at most twice |x̂|·nibbles_error, scaled, and one for its rounding.
+     *
+     * Of planes, and at most planes_rows rows, or of steps, and at most steps_rows rows: the bytes of the int8 matrix
+     * with the same codes. */
     void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const ferry_matrix *matrix);
 
     /* int8 [2·lines][16][4] of planes of `lines` lines: q + 128 = 16·upper + lower. A line of nibbles has two groups of
@@ -196,6 +213,8 @@ typedef struct ferry_kernels {
     void (*multiply)(float *y, const float *x, size_t n); /* y *= x */
     void (*scale)(float *y, float factor, size_t n);      /* y *= factor */
     void (*widen_f16)(float *y, const uint16_t *x, size_t n);
+    /* A panel of steps → the int8 panel [K/4][16][4]. A code beyond int8, which no importer writes, loses bits. */
+    void (*unpack_steps)(int8_t *int8, const uint8_t *panel, int32_t K);
 } ferry_kernels;
 
 /* The best table that this CPU and its operating system can run, or the one that `isa` names (NULL or "": best).
@@ -210,30 +229,36 @@ const ferry_kernels *const *ferry_kernels_available(void);
 /* ---- the ISAs that have kernels, and what this CPU can run ---- */
 
 /* Ascending: each one includes those before it of its architecture. (Only AVX-VNNI may be missing.)
- *     ISA(name, LEVEL, product, i8, rest, fast, extra, rows, planes)
+ *     ISA(name, LEVEL, product, i8, rest, fast, extra, rows, planes, steps)
  * product, i8, rest: the ISAs whose kernels it uses for products of floats, for int8, and for the rest (kernels.cmake
- * compiles no others); fast, rows, planes: ferry_kernels.fast_i8, nibbles_rows, planes_rows; extra: whether the int8
- * kernels define an ferry_extra_i8.
+ * compiles no others); fast, rows, planes, steps: ferry_kernels.fast_i8, nibbles_rows, planes_rows, steps_rows; extra:
+ * whether the int8 kernels define an ferry_extra_i8.
  */
 #define FERRY_ALL_ROWS INT32_MAX
-#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0, 0)
+#if defined(__wasm__)
+#define FERRY_PLAIN_STEPS                                                                                              \
+    16 /* with relaxed vectors they are faster than int8; without, a little slower than unpacking */
+#else
+#define FERRY_PLAIN_STEPS 3
+#endif
+#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0, 0, FERRY_PLAIN_STEPS)
 #define FERRY_ISAS_X86_64(ISA)                                                                                         \
     /* with FMA and F16C */                                                                                            \
-    ISA(avx2, AVX2, avx2, avx2, avx2, true, true, FERRY_ALL_ROWS, 7)                                                   \
+    ISA(avx2, AVX2, avx2, avx2, avx2, true, true, FERRY_ALL_ROWS, 7, FERRY_ALL_ROWS)                                   \
     /* dot products of int8 in AVX2's registers */                                                                     \
-    ISA(avxvnni, AVX_VNNI, avx2, avxvnni, avx2, true, false, 8, FERRY_ALL_ROWS)                                        \
+    ISA(avxvnni, AVX_VNNI, avx2, avxvnni, avx2, true, false, 8, FERRY_ALL_ROWS, 56)                                    \
     /* F, BW, DQ and VL */                                                                                             \
-    ISA(avx512, AVX512, avx512, avx512, avx512, true, true, FERRY_ALL_ROWS, 7)                                         \
-    ISA(avx512vnni, AVX512_VNNI, avx512, avx512vnni, avx512, true, false, 8, FERRY_ALL_ROWS)                           \
+    ISA(avx512, AVX512, avx512, avx512, avx512, true, true, FERRY_ALL_ROWS, 7, FERRY_ALL_ROWS)                         \
+    ISA(avx512vnni, AVX512_VNNI, avx512, avx512vnni, avx512, true, false, 8, FERRY_ALL_ROWS, 56)                       \
     /* tiles of int8, which the process is permitted to use */                                                         \
-    ISA(amx, AMX, avx512, amx, avx512, true, false, 8, 3)
+    ISA(amx, AMX, avx512, amx, avx512, true, false, 8, 3, 8)
 #define FERRY_ISAS_AARCH64(ISA)                                                                                        \
-    ISA(neon, NEON, neon, neon, neon, false, false, 0, 0)                                                              \
-    ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, 4, FERRY_ALL_ROWS)                          \
+    ISA(neon, NEON, neon, neon, neon, false, false, 0, 0, 32)                                                          \
+    ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, 4, FERRY_ALL_ROWS, 32)                      \
     /* products of matrices of int8 */                                                                                 \
-    ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1, 1)
+    ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1, 1, 1)
 /* Only in builds with OpenBLAS, which chooses among kernels of its own. */
-#define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0, 0)
+#define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0, 0, FERRY_PLAIN_STEPS)
 
 /* The kernels of an ISA: `product`, those for int8, and the rest. */
 #define FERRY_KERNEL_LIST_I8(KERNEL, isa)                                                                              \
@@ -258,7 +283,8 @@ const ferry_kernels *const *ferry_kernels_available(void);
     KERNEL(isa, add)                                                                                                   \
     KERNEL(isa, multiply)                                                                                              \
     KERNEL(isa, scale)                                                                                                 \
-    KERNEL(isa, widen_f16)
+    KERNEL(isa, widen_f16)                                                                                             \
+    KERNEL(isa, unpack_steps)
 
 /* The ISAs of this architecture, in ascending order. OpenBLAS comes after plain C only on architectures without other
  * kernels. */
@@ -276,7 +302,7 @@ const ferry_kernels *const *ferry_kernels_available(void);
 #endif
 
 #define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
-#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, extra, rows, planes)                   \
+#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, extra, rows, planes, steps)            \
     extern const ferry_extra_i8 ferry_extra_##i8_isa;                                                                  \
     FERRY_DECLARE_KERNEL(product_isa, product)                                                                         \
     FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, i8_isa)                                                                 \
@@ -284,12 +310,12 @@ const ferry_kernels *const *ferry_kernels_available(void);
 FERRY_ISAS(FERRY_DECLARE_KERNELS)
 
 /* "plain, openblas, avx2, …" */
-#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, extra, rows, planes) ", " #name
+#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, extra, rows, planes, steps) ", " #name
 #define FERRY_ISA_NAMES                                                                                                \
     "plain" FERRY_ISAS_OPENBLAS(FERRY_ISA_NEXT_NAME) FERRY_ISAS_X86_64(FERRY_ISA_NEXT_NAME)                            \
         FERRY_ISAS_AARCH64(FERRY_ISA_NEXT_NAME)
 
-#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, extra, rows, planes) FERRY_CPU_##LEVEL,
+#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, extra, rows, planes, steps) FERRY_CPU_##LEVEL,
 typedef enum ferry_cpu_level {
     FERRY_ISAS_PLAIN(FERRY_ISA_LEVEL) FERRY_ISAS_X86_64(FERRY_ISA_LEVEL) FERRY_ISAS_AARCH64(FERRY_ISA_LEVEL)
 } ferry_cpu_level;

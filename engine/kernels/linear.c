@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -13,8 +14,8 @@ enum { SHARED_BYTES = 128 << 10, PIECE_BYTES = 32 << 10, PIECE_COLUMNS = 4 * FER
 /* Maximum cost of a piece in int8 multiply-adds; one of floats counts as four. Milliseconds: a product can be stopped
  * between two pieces. */
 #define PIECE_COST ((int64_t)1 << 29)
-/* Planes are joined in pieces of about JOINED_BYTES of int8, which stay in the core's own cache. */
-enum { JOINED_BYTES = 32 << 10 };
+/* Planes and steps are unpacked in pieces of about UNPACKED_BYTES of int8, which stay in the core's own cache. */
+enum { UNPACKED_BYTES = 32 << 10 };
 /* The input rows are copied if there are at least SPREAD_ROWS and their stride is a multiple of SPREAD_STRIDE (cache
  * set conflicts). */
 enum { SPREAD_ROWS = 4, SPREAD_STRIDE = 128 };
@@ -32,12 +33,14 @@ ferry_status ferry_context_check(const ferry_context *context, ferry_error *erro
 static const int32_t cell_inputs[] = {[FERRY_MATRIX_FLOATS] = 1,
                                       [FERRY_MATRIX_INT8] = FERRY_INT8_GROUP,
                                       [FERRY_MATRIX_NIBBLES] = FERRY_NIBBLE_GROUP,
-                                      [FERRY_MATRIX_PLANES] = FERRY_NIBBLE_GROUP};
+                                      [FERRY_MATRIX_PLANES] = FERRY_NIBBLE_GROUP,
+                                      [FERRY_MATRIX_STEPS] = FERRY_NIBBLE_GROUP};
 
 void ferry_matrix_shape(ferry_matrix_kind kind, int32_t N, int32_t K, int64_t shape[3])
 {
     shape[0] = ((int64_t)N + FERRY_LANES - 1) / FERRY_LANES;
     shape[1] = ((int64_t)K + cell_inputs[kind] - 1) / cell_inputs[kind];
+    if (kind == FERRY_MATRIX_STEPS) shape[1] += (int64_t)ferry_step_lines((size_t)K);
     shape[2] = kind == FERRY_MATRIX_FLOATS ? FERRY_LANES : FERRY_LINE_BYTES;
 }
 
@@ -79,7 +82,7 @@ size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K)
 {
     const size_t count = (size_t)rows, extra = kernels->extra != NULL ? kernels->extra->inputs_size(rows, K) : 0;
     return ferry_round_up(count * (2 * sizeof(float) + sizeof(int32_t)), 64) + count * ferry_round_up((size_t)K, 64) +
-           extra;
+           extra + ferry_round_up(count * ((size_t)K / FERRY_STEP_INPUTS) * sizeof(int32_t), 64);
 }
 
 ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, const ferry_matrix *const *matrices,
@@ -89,12 +92,15 @@ ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, co
     ferry_rows_i8 inputs = {.rows = rows,
                             .K = matrix->K,
                             .nibbles = matrix->kind == FERRY_MATRIX_NIBBLES,
-                            .nibbles_error = matrix->nibbles_error};
+                            .nibbles_error = matrix->nibbles_error,
+                            .steps = matrix->kind == FERRY_MATRIX_STEPS && rows <= kernels->steps_rows};
     inputs.inverse_scales = memory;
     inputs.scales = inputs.inverse_scales + rows;
     inputs.sums = (int32_t *)(void *)(inputs.scales + rows);
     inputs.int8 = (int8_t *)memory + ferry_round_up((size_t)rows * (2 * sizeof(float) + sizeof(int32_t)), 64);
     inputs.extra = inputs.int8 + (size_t)rows * ferry_round_up((size_t)inputs.K, 64);
+    const size_t extra = kernels->extra != NULL ? kernels->extra->inputs_size(rows, inputs.K) : 0;
+    inputs.starts = (int32_t *)(void *)((char *)inputs.extra + extra);
     if (kernels->extra != NULL) kernels->extra->inputs_begin(&inputs, matrices, count);
     return inputs;
 }
@@ -155,8 +161,8 @@ typedef struct products {
     const ferry_matrix *const *matrices;
     int32_t count;
     int32_t columns[FERRY_LINEAR_MAX]; /* columns of a piece */
-    int8_t *joined;                    /* where planes are joined */
-    size_t joined_step;                /* bytes from piece to piece; 0: one thread computes all */
+    int8_t *unpacked;                  /* where matrices are unpacked */
+    size_t unpacked_step;              /* bytes from piece to piece; 0: one thread computes all */
 } products;
 
 static int32_t count_pieces(const products *p, int32_t m)
@@ -164,35 +170,38 @@ static int32_t count_pieces(const products *p, int32_t m)
     return (p->matrices[m]->N + p->columns[m] - 1) / p->columns[m];
 }
 
-static bool is_joined(const products *p, const ferry_matrix *matrix)
+/* Whether products are of int8 panels that are unpacked before. */
+static bool is_unpacked(const products *p, const ferry_matrix *matrix)
 {
-    return matrix->kind == FERRY_MATRIX_PLANES && p->inputs->rows > p->context->kernels->planes_rows;
+    return (matrix->kind == FERRY_MATRIX_PLANES && p->inputs->rows > p->context->kernels->planes_rows) ||
+           (matrix->kind == FERRY_MATRIX_STEPS && !p->inputs->quantized.steps);
 }
 
-/* Columns of planes that are joined together: an even number of panels. */
-static int32_t joined_columns(const ferry_matrix *planes)
+/* Columns that are unpacked together: an even number of panels. */
+static int32_t unpacked_columns(int32_t K)
 {
-    const size_t pairs = JOINED_BYTES / (2 * ferry_int8_size(FERRY_LANES, planes->K));
+    const size_t pairs = UNPACKED_BYTES / (2 * ferry_int8_size(FERRY_LANES, K));
     return 2 * FERRY_LANES * (int32_t)(pairs > 1 ? pairs : 1);
 }
 
-/* Joins panels and multiplies them. Each half prefetches one of the next panels' planes, which has as many bytes. */
-static void multiply_joined(const products *p, float *y, size_t ldy, const ferry_matrix *planes, int8_t *joined)
+/* Unpacks panels and multiplies them. Each half prefetches as many bytes of the next panels as it has: one of their
+ * planes; of steps the first half alone, nearly all. */
+static void multiply_unpacked(const products *p, float *y, size_t ldy, const ferry_matrix *matrix, int8_t *unpacked)
 {
     const ferry_kernels *kernels = p->context->kernels;
-    const int32_t step = joined_columns(planes);
-    for (int32_t first = 0; first < planes->N; first += step) {
-        const int32_t count = planes->N - first < step ? planes->N - first : step;
-        ferry_matrix part = ferry_matrix_columns(planes, first, count);
-        const size_t bytes = weights_size(&part) / 2;
-        const uint8_t *next[] = {part.nibbles + bytes, part.lower + bytes};
-        kernels->join_planes(joined, part.nibbles, part.lower, bytes / FERRY_LINE_BYTES);
+    const int32_t step = unpacked_columns(matrix->K);
+    for (int32_t first = 0; first < matrix->N; first += step) {
+        const int32_t count = matrix->N - first < step ? matrix->N - first : step;
+        ferry_matrix part = ferry_matrix_columns(matrix, first, count);
+        const size_t bytes = ferry_matrix_panels(&part) * ferry_panel_bytes(&part);
+        const uint8_t *next[] = {part.nibbles + bytes, part.lower != NULL ? part.lower + bytes : NULL};
+        ferry_matrix_unpack(kernels, &part, unpacked);
         part.kind = FERRY_MATRIX_INT8;
-        part.int8 = joined;
+        part.int8 = unpacked;
         part.lower = NULL;
         for (int32_t at = 0; at < count; at += step / 2) {
             ferry_matrix half = ferry_matrix_columns(&part, at, count - at < step / 2 ? count - at : step / 2);
-            half.ahead = planes->N - first >= 2 * step ? (const int8_t *)next[at > 0] : NULL;
+            half.ahead = matrix->N - first >= 2 * step ? (const int8_t *)next[at > 0] : NULL;
             kernels->product_i8(y + first + at, ldy, &p->inputs->quantized, &half);
         }
     }
@@ -210,28 +219,25 @@ static void multiply_piece(void *user, size_t piece)
     const int32_t count = N - first < p->columns[m] ? N - first : p->columns[m];
     const ferry_matrix part = ferry_matrix_columns(p->matrices[m], first, count);
     float *y = p->y[m] + first;
-    if (is_joined(p, &part))
-        multiply_joined(p, y, (size_t)N, &part, p->joined + piece * p->joined_step);
+    if (is_unpacked(p, &part))
+        multiply_unpacked(p, y, (size_t)N, &part, p->unpacked + piece * p->unpacked_step);
     else if (part.kind != FERRY_MATRIX_FLOATS)
         kernels->product_i8(y, (size_t)N, &inputs->quantized, &part);
     else
         kernels->product(y, (size_t)N, inputs->x, inputs->ldx, inputs->rows, part.panels, part.K, count, part.bias);
 }
 
-/* Planes that the kernels do not join themselves. Pieces have places of their own, as threads compute them together. */
-static ferry_status prepare_joining(ferry_context *context, products *p, size_t places, ferry_error *error)
+/* Pieces have places of their own, as threads compute them together. */
+static ferry_status prepare_unpacking(ferry_context *context, products *p, size_t places, ferry_error *error)
 {
-    size_t bytes = 0;
-    bool failed = false;
-    for (int32_t m = 0; m < p->count; m++) {
-        if (!is_joined(p, p->matrices[m])) continue;
-        const size_t size = ferry_int8_size(joined_columns(p->matrices[m]), p->matrices[m]->K);
-        bytes = size > bytes ? size : bytes;
-    }
-    if (bytes == 0) return FERRY_OK;
-    p->joined = ferry_arena_take(&context->arena, places, bytes, &failed);
-    p->joined_step = places > 1 ? bytes : 0;
-    return failed ? ferry_arena_fail(&context->arena, "joined panels", places, bytes, error) : FERRY_OK;
+    const int32_t K = p->matrices[0]->K;
+    const size_t bytes = ferry_int8_size(unpacked_columns(K), K);
+    bool needed = false, failed = false;
+    for (int32_t m = 0; m < p->count; m++) needed |= is_unpacked(p, p->matrices[m]);
+    if (!needed) return FERRY_OK;
+    p->unpacked = ferry_arena_take(&context->arena, places, bytes, &failed);
+    p->unpacked_step = places > 1 ? bytes : 0;
+    return failed ? ferry_arena_fail(&context->arena, "unpacked panels", places, bytes, error) : FERRY_OK;
 }
 
 static ferry_status multiply(ferry_context *context, products *p, ferry_error *error)
@@ -256,7 +262,7 @@ static ferry_status multiply(ferry_context *context, products *p, ferry_error *e
         pieces += (size_t)count_pieces(p, m);
     }
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
-    FERRY_TRY(prepare_joining(context, p, shared > 1 ? pieces : 1, error));
+    FERRY_TRY(prepare_unpacking(context, p, shared > 1 ? pieces : 1, error));
     ferry_pool_share(shared > 1 ? context->pool : NULL, multiply_piece, p, pieces);
     ferry_arena_end(&context->arena, mark);
     return ferry_context_check(context, error);
@@ -297,7 +303,7 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
 ferry_status ferry_matrix_begin(ferry_matrix *matrix, const ferry_kernels *kernels, ferry_arena *arena,
                                 ferry_error *error)
 {
-    if (kernels->extra == NULL) return FERRY_OK;
+    if (kernels->extra == NULL || matrix->kind == FERRY_MATRIX_STEPS) return FERRY_OK;
     const size_t size = kernels->extra->matrix_size(matrix->K);
     matrix->extra = ferry_arena_alloc(arena, size, 1);
     if (matrix->extra == NULL) return ferry_fail_memory(error, "additional data of a matrix", size, 1);
@@ -306,6 +312,17 @@ ferry_status ferry_matrix_begin(ferry_matrix *matrix, const ferry_kernels *kerne
 }
 
 /* ---- rows of a matrix ---- */
+
+void ferry_matrix_unpack(const ferry_kernels *kernels, const ferry_matrix *matrix, int8_t *int8)
+{
+    const size_t panels = ferry_matrix_panels(matrix), bytes = ferry_panel_bytes(matrix);
+    if (matrix->kind == FERRY_MATRIX_PLANES) {
+        kernels->join_planes(int8, matrix->nibbles, matrix->lower, panels * bytes / FERRY_LINE_BYTES);
+        return;
+    }
+    for (size_t i = 0; i < panels; i++)
+        kernels->unpack_steps(int8 + i * ferry_int8_size(FERRY_LANES, matrix->K), matrix->steps + i * bytes, matrix->K);
+}
 
 void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y)
 {
@@ -400,6 +417,45 @@ void ferry_int8_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K
         for (int32_t k = 0; k < K; k++)
             panel[(k / FERRY_INT8_GROUP * FERRY_LANES + r) * FERRY_INT8_GROUP + k % FERRY_INT8_GROUP] =
                 rows[(size_t)r * (size_t)K + (size_t)k];
+}
+
+size_t ferry_steps_size(int32_t N, int32_t K)
+{
+    const size_t panels = ferry_round_up((size_t)N, FERRY_LANES) / FERRY_LANES;
+    return ferry_nibbles_size(N, K) + panels * ferry_step_lines((size_t)K) * FERRY_LINE_BYTES;
+}
+
+void ferry_steps_pack(uint8_t *panel, const int8_t *steps, const int8_t *q, int32_t count, int32_t K)
+{
+    const int32_t groups = K / FERRY_STEP_INPUTS;
+    uint8_t *nibbles = panel + ferry_step_lines((size_t)K) * FERRY_LINE_BYTES;
+    memset(panel, 0, ferry_steps_size(FERRY_LANES, K));
+    for (int32_t r = 0; r < count; r++) {
+        for (int32_t g = 0; g < groups; g++) panel[g * FERRY_LANES + r] = (uint8_t)steps[r * groups + g];
+        for (int32_t k = 0; k < K; k++) {
+            const int32_t at = k / FERRY_NIBBLE_GROUP * FERRY_LINE_BYTES + r * FERRY_CELL_BYTES + k % FERRY_CELL_BYTES;
+            const int u = q[(size_t)r * (size_t)K + (size_t)k] + 8;
+            nibbles[at] |= (uint8_t)(k % FERRY_NIBBLE_GROUP < FERRY_CELL_BYTES ? u : u << 4);
+        }
+    }
+}
+
+bool ferry_steps_fit(const ferry_matrix *matrix)
+{
+    const uint8_t *lines = matrix->steps;
+    int32_t largest = 0;
+    for (size_t p = 0; p < ferry_matrix_panels(matrix); p++) {
+        const int8_t *steps = (const int8_t *)lines;
+        lines += ferry_step_lines((size_t)matrix->K) * FERRY_LINE_BYTES;
+        for (int32_t k = 0; k < matrix->K; k += FERRY_NIBBLE_GROUP, lines += FERRY_LINE_BYTES)
+            for (int32_t i = 0; i < FERRY_LINE_BYTES; i++) {
+                const int32_t step = steps[k / FERRY_STEP_INPUTS * FERRY_LANES + i / FERRY_CELL_BYTES];
+                const int32_t low = abs(step * (lines[i] % 16 - 8)), high = abs(step * (lines[i] / 16 - 8));
+                largest = low > largest ? low : largest;
+                largest = high > largest ? high : largest;
+            }
+    }
+    return largest <= INT8_MAX;
 }
 
 void ferry_int8_quantize(const float *x, int32_t K, int8_t *int8, float *scale)

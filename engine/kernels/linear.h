@@ -63,7 +63,7 @@ typedef struct ferry_inputs {
     int32_t rows;
     const float *x; /* [rows, K] for a matrix of floats */
     size_t ldx;
-    ferry_rows_i8 quantized; /* for a matrix of int8 or nibbles */
+    ferry_rows_i8 quantized; /* for every other matrix */
 } ferry_inputs;
 
 /* Bytes of quantized inputs; rows, K ≥ 1. */
@@ -76,7 +76,7 @@ ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, co
 /* For products with matrices of one kind and input_multiplier, or with columns of them. Errors: MEMORY, LIMIT. */
 ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *const *matrices,
                                   int32_t matrix_count, ferry_inputs *inputs, ferry_error *error);
-/* y [rows, N] = x·Wᵀ + b. Errors: MEMORY, LIMIT (of planes), CANCELLED. */
+/* y [rows, N] = x·Wᵀ + b. Errors: MEMORY, LIMIT (of planes and steps), CANCELLED. */
 ferry_status ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs,
                                    const ferry_matrix *matrix, ferry_error *error);
 
@@ -97,6 +97,9 @@ static inline int32_t ferry_planes_code(const uint8_t *upper, const uint8_t *low
     const int32_t shift = k / FERRY_CELL_BYTES % 2 * 4;
     return ((upper[at] >> shift & 15) << 4 | (lower[at] >> shift & 15)) - 128;
 }
+
+/* A matrix of planes or steps → its int8 panels, [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned. */
+void ferry_matrix_unpack(const ferry_kernels *kernels, const ferry_matrix *matrix, int8_t *int8);
 
 /* Row n of W: y [K]. With a multiplier y = q·(1 / multiplier), as in Marian's embeddings. */
 void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y);
@@ -130,6 +133,12 @@ size_t ferry_nibbles_size(int32_t N, int32_t K);
 size_t ferry_int8_size(int32_t N, int32_t K);
 /* Row-major integers [count ≤ 16, K] into one int8 panel [⌈K/4⌉][16][4]. Missing rows become zeros. */
 void ferry_int8_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K);
+/* Bytes of a matrix [N, K] of steps; 32 divides K. */
+size_t ferry_steps_size(int32_t N, int32_t K);
+/* Steps [count ≤ 16, K/32] and q [count, K] in -8 … 7 into one panel of steps. Missing rows have the step 0. */
+void ferry_steps_pack(uint8_t *panel, const int8_t *steps, const int8_t *q, int32_t count, int32_t K);
+/* Whether all codes s·q are in -127 … 127, as products on every ISA expect. */
+bool ferry_steps_fit(const ferry_matrix *matrix);
 /* Quantizes row x [K]: *scale = max|x| / 127 (1 when all are 0), int8 [K] = round-to-nearest-even(x / scale). */
 void ferry_int8_quantize(const float *x, int32_t K, int8_t *int8, float *scale);
 

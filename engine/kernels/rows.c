@@ -638,15 +638,44 @@ void FERRY_KERNEL(widen_f16)(float *y, const uint16_t *x, size_t n)
     for (size_t i = 0; i < n; i++) y[i] = ferry_f16_to_f32(x[i]);
 }
 
+/* ---- unpacking ---- */
+
+typedef uint8_t byte_cells __attribute__((vector_size(4 * WIDTH), may_alias));
+typedef uint16_t half_cells __attribute__((vector_size(4 * WIDTH), may_alias)); /* x86 shifts no bytes */
+
 void FERRY_KERNEL(join_planes)(int8_t *int8, const uint8_t *upper, const uint8_t *lower, size_t lines)
 {
-    typedef uint8_t bytes __attribute__((vector_size(4 * WIDTH), may_alias));
-    typedef uint16_t pairs __attribute__((vector_size(4 * WIDTH), may_alias)); /* x86 shifts no bytes */
     for (; lines > 0; lines--, int8 += 2 * FERRY_LINE_BYTES, upper += FERRY_LINE_BYTES, lower += FERRY_LINE_BYTES)
         UNROLL for (int i = 0; i < FERRY_LINE_BYTES; i += 4 * WIDTH)
         {
-            const bytes high = *(const bytes *)(upper + i) ^ 0x88, low = *(const bytes *)(lower + i); /* - 128 */
-            *(bytes *)(int8 + i) = ((bytes)((pairs)high << 4) & 0xf0) | (low & 0x0f);
-            *(bytes *)(int8 + FERRY_LINE_BYTES + i) = (high & 0xf0) | ((bytes)((pairs)low >> 4) & 0x0f);
+            const byte_cells high = *(const byte_cells *)(upper + i) ^ 0x88, /* - 128 */
+                low = *(const byte_cells *)(lower + i);
+            *(byte_cells *)(int8 + i) = ((byte_cells)((half_cells)high << 4) & 0xf0) | (low & 0x0f);
+            *(byte_cells *)(int8 + FERRY_LINE_BYTES + i) = (high & 0xf0) | ((byte_cells)((half_cells)low >> 4) & 0x0f);
+        }
+}
+
+/* s·(u - 8) modulo 2^8 of each byte u < 16. step: s in both halves of a cell; eight: 8 s in its bytes. */
+INLINE byte_cells unpack(half_cells u, half_cells step, byte_cells eight)
+{
+    return (byte_cells)((((u & 0xff) * step) & 0xff) | ((u & 0xff00) * step)) - eight;
+}
+
+void FERRY_KERNEL(unpack_steps)(int8_t *int8, const uint8_t *panel, int32_t K)
+{
+    const uint8_t *lines = panel + ferry_step_lines((size_t)K) * FERRY_LINE_BYTES;
+    for (int32_t k = 0; k < K; k += FERRY_STEP_INPUTS, panel += FERRY_LANES) EACH_PART
+        {
+            const bits step = (bits)load_steps(panel + p * WIDTH);
+            const half_cells both = (half_cells)((step & 0xffff) | step << 16), low = both << 3 & 0xff;
+            const byte_cells eight = (byte_cells)(low | low << 8);
+            const uint8_t *from = lines + (size_t)k * (FERRY_LINE_BYTES / FERRY_NIBBLE_GROUP) + p * 4 * WIDTH;
+            int8_t *to = int8 + (size_t)k * FERRY_LANES + p * 4 * WIDTH;
+            UNROLL for (int line = 0; line < FERRY_STEP_INPUTS / FERRY_NIBBLE_GROUP; line++)
+            {
+                const half_cells nibbles = *(const half_cells *)(from + line * FERRY_LINE_BYTES);
+                *(byte_cells *)(to + 2 * line * FERRY_LINE_BYTES) = unpack(nibbles & 0x0f0f, both, eight);
+                *(byte_cells *)(to + (2 * line + 1) * FERRY_LINE_BYTES) = unpack(nibbles >> 4 & 0x0f0f, both, eight);
+            }
         }
 }

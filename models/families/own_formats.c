@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/file/bind.h"
+#include "engine/kernels/linear.h"
 #include "families.h"
 #include "models/plan/plan.h"
 #include "models/plan/plan_tensors.h"
@@ -142,22 +143,17 @@ static ferry_status add_tensor(ferry_import_plan *plan, const ferry_weights_entr
     for (size_t i = 0; i < file->matrix_count; i++) {
         const ferry_matrix *matrix = file->matrices[i].matrix;
         if (file->matrices[i].tensor->data != tensor->data) continue;
-        const int64_t padded = (int64_t)ferry_round_up((size_t)matrix->K, FERRY_INT8_GROUP);
         const ferry_import_tensor packed = {
             .form = FERRY_IMPORT_MATRIX,
             .N = matrix->N,
             .K = matrix->K,
             .source = entry,
-            .row = matrix->lower != NULL ? padded / 2
-                   : codes               ? padded
-                                         : matrix->K,
-            .column = matrix->lower == NULL,
+            .row = codes ? (int64_t)ferry_panel_bytes(matrix) / FERRY_LANES : matrix->K,
             .scales = matrix->scales,
             .multipliers = codes && matrix->scales == NULL ? &matrix->multiplier : NULL,
             .multiplier_count = codes && matrix->scales == NULL,
             .input_multiplier = matrix->input_multiplier,
-            .packed = true,
-            .lower = matrix->lower,
+            .packed = matrix,
         };
         return ferry_import_add_tensor(plan, &packed, error, "%s", name.text);
     }

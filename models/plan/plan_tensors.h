@@ -27,8 +27,8 @@ typedef struct ferry_import_tensor {
     const float *scales;    /* [N] instead of multipliers: W[n][k] = code · scales[n] */
     float input_multiplier; /* of int8 inputs; 0: none */
     const int32_t *integers;
-    bool packed; /* a matrix of a model file, in its panels: f32, f16 or int8 codes; `row` counts their padding */
-    const uint8_t *lower; /* packed codes in planes: the lower one; `source` is the upper one. NULL: no planes */
+    const ferry_matrix *packed; /* of a model file, in its panels (f32, f16 or codes), each of them 16·`row` elements of
+                                   `source`; of planes, of the upper one */
 } ferry_import_tensor;
 
 /* prefix + name, or NULL; a tensor that was found counts as used. */

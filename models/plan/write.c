@@ -71,9 +71,11 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
     for (size_t i = 0; i < plan->tensor_count; i++) {
         const ferry_import_tensor *tensor = &plan->tensors[i];
         if (tensor->form != FERRY_IMPORT_MATRIX) continue;
-        add_feature(&list, "type", ferry_type_name(ferry_import_matrix_type(tensor, options)));
+        const ferry_matrix_kind kind = ferry_import_matrix_kind(plan, tensor, options);
+        add_feature(&list, "type",
+                    kind == FERRY_MATRIX_STEPS ? "i4" : ferry_type_name(ferry_import_matrix_type(tensor, options)));
         if (ferry_import_has_coarse(plan, tensor, options)) add_feature(&list, "output-coarse", "bound");
-        if (ferry_import_has_planes(plan, tensor, options)) add_feature(&list, "planes", "");
+        if (kind == FERRY_MATRIX_PLANES) add_feature(&list, "planes", "");
     }
     add_feature(&list, "decoder", ferry_block_names[model->ssru]);
     add_stack_features(&list, &model->encoder);

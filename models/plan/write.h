@@ -11,6 +11,8 @@ typedef struct ferry_import_options {
     /* Of the matrices in the model file: FERRY_F32, FERRY_F16 or FERRY_I8 (row by row; a source's own integers stay as
      * they are). */
     ferry_type type;
+    /* With FERRY_I8: matrices of layers get four bits and a step for every 32 inputs, if 32 divides their inputs. */
+    bool four_bits;
     /* With FERRY_F32: int8 matrices of the source, and f16 ones of a model file, become float32, too; otherwise they
      * stay as they are. */
     bool widen;

@@ -10,6 +10,7 @@
 #include "engine/kernels/linear.h"
 #include "gguf_write.h"
 #include "plan_tensors.h"
+#include "steps.h"
 #include "write.h"
 
 enum { CHUNK = 1 << 14, RELEASE_STEP = 4 << 20 };
@@ -24,7 +25,7 @@ static bool is_codes(const ferry_import_tensor *tensor)
 ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const ferry_import_options *options)
 {
     const bool as_found = options->type == FERRY_F32 && !options->widen;
-    if (tensor->packed && as_found) return tensor->source->tensor.type;
+    if (tensor->packed != NULL && as_found) return tensor->source->tensor.type;
     return is_codes(tensor) && (as_found || options->type == FERRY_I8) ? FERRY_I8 : options->type;
 }
 
@@ -60,11 +61,23 @@ bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_t
     return ferry_import_matrix_type(tensor, options) != FERRY_I8 && is_bounded(plan, tensor);
 }
 
-bool ferry_import_has_planes(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
-                             const ferry_import_options *options)
+/* Whether the source is a model file that has the matrix in four bits, with steps. */
+static bool has_steps(const ferry_import_tensor *tensor)
 {
-    return ferry_import_matrix_type(tensor, options) == FERRY_I8 && tensor->K % FERRY_NIBBLE_GROUP == 0 &&
-           is_bounded(plan, tensor);
+    return tensor->packed != NULL && tensor->packed->kind == FERRY_MATRIX_STEPS;
+}
+
+ferry_matrix_kind ferry_import_matrix_kind(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
+                                           const ferry_import_options *options)
+{
+    const int32_t K = tensor->K;
+    if (tensor->form != FERRY_IMPORT_MATRIX || ferry_import_matrix_type(tensor, options) != FERRY_I8)
+        return FERRY_MATRIX_FLOATS;
+    if (K % FERRY_NIBBLE_GROUP == 0 && is_bounded(plan, tensor)) return FERRY_MATRIX_PLANES;
+    const bool steps = options->type != FERRY_I8
+                           ? has_steps(tensor)
+                           : options->four_bits && K % FERRY_STEP_INPUTS == 0 && strstr(tensor->name, ".blk.") != NULL;
+    return steps ? FERRY_MATRIX_STEPS : FERRY_MATRIX_INT8;
 }
 
 /* The type and, in `shape`, the dimensions that the model file gets. */
@@ -74,12 +87,9 @@ static ferry_type stored_type(const ferry_import_tensor *tensor, const ferry_imp
     return tensor->form == FERRY_IMPORT_INTEGERS ? FERRY_I32 : FERRY_F32;
 }
 
-static int32_t stored_shape(const ferry_import_tensor *tensor, ferry_type type, bool planes, int64_t shape[3])
+static int32_t stored_shape(const ferry_import_tensor *tensor, ferry_matrix_kind kind, int64_t shape[3])
 {
     if (tensor->form == FERRY_IMPORT_MATRIX) {
-        const ferry_matrix_kind kind = planes             ? FERRY_MATRIX_PLANES
-                                       : type == FERRY_I8 ? FERRY_MATRIX_INT8
-                                                          : FERRY_MATRIX_FLOATS;
         ferry_matrix_shape(kind, tensor->N, tensor->K, shape);
         return 3;
     }
@@ -97,8 +107,9 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
         const int64_t N = tensor->N;
         int64_t shape[3];
         const ferry_type type = stored_type(tensor, options);
-        const bool planes = ferry_import_has_planes(plan, tensor, options);
-        const int32_t dims = stored_shape(tensor, type, planes, shape);
+        const ferry_matrix_kind kind = ferry_import_matrix_kind(plan, tensor, options);
+        const bool planes = kind == FERRY_MATRIX_PLANES;
+        const int32_t dims = stored_shape(tensor, kind, shape);
         if (type == FERRY_I8 && tensor->K > FERRY_INT8_MAX_K) {
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "tensor '%s': %d inputs are too many for i8: use f16",
                               tensor->name, (int)tensor->K);
@@ -135,6 +146,7 @@ typedef struct converter {
     float *panel;         /* [capacity] */
     uint16_t *halves;     /* [capacity] */
     int8_t *codes;        /* [capacity] */
+    int8_t *steps;        /* [capacity / 32] */
     int8_t *code_panel;   /* [capacity] */
     uint8_t *planes;      /* [capacity] of code_panel: the upper one, then the lower one */
     bool lower;           /* the lower plane is written */
@@ -147,31 +159,45 @@ static ferry_status refuse(const ferry_import_tensor *tensor, const char *what, 
     return ferry_import_fail_tensor(tensor->source, FERRY_ERROR_UNSUPPORTED, error, "%s", what);
 }
 
+/* The int8 panel that begins with row n of a model file's codes. */
+static const int8_t *read_codes(const converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t count)
+{
+    const ferry_matrix panel = ferry_matrix_columns(tensor->packed, n, count);
+    if (panel.kind == FERRY_MATRIX_INT8) return panel.int8;
+    ferry_matrix_unpack(ferry_kernels_find("plain"), &panel, state->code_panel);
+    return state->code_panel;
+}
+
+/* A panel of a model file, which begins with row n; `group` inputs of one output lie together. */
+static void read_panel(const converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t count,
+                       float *values)
+{
+    const bool codes = is_codes(tensor);
+    const int32_t K = tensor->K, group = codes ? FERRY_INT8_GROUP : 1;
+    const int8_t *int8 = codes ? read_codes(state, tensor, n, count) : NULL;
+    float together[FERRY_LINE_BYTES];
+    for (int32_t k = 0; k < K; k += group) {
+        for (int i = 0; codes && i < FERRY_LINE_BYTES; i++) together[i] = int8[k * FERRY_LANES + i];
+        if (!codes)
+            ferry_import_widen(&tensor->source->tensor, n * tensor->row + (int64_t)k * FERRY_LANES, 1, FERRY_LANES,
+                               together);
+        for (int32_t r = 0; r < count; r++)
+            for (int32_t i = 0; i < group && k + i < K; i++) values[r * K + k + i] = together[r * group + i];
+    }
+}
+
 /* Rows n … n + count - 1 of a vector, or at most 16 of a matrix: along the rows where a row's numbers lie together,
  * otherwise across them, so that a transposed matrix is read in pieces of 16 neighbors. */
-static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t count, float *values)
+static void read_block(const converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t count,
+                       float *values)
 {
+    if (tensor->packed != NULL) {
+        read_panel(state, tensor, n, count, values);
+        return;
+    }
     const ferry_tensor *source = &tensor->source->tensor;
     const size_t K = (size_t)tensor->K;
     const int64_t first = tensor->offset + n * tensor->row;
-    for (int32_t r = 0; tensor->lower != NULL && r < count; r++) {
-        const size_t cell = (size_t)(first + r * FERRY_CELL_BYTES);
-        const uint8_t *upper = (const uint8_t *)source->data + cell;
-        for (int32_t k = 0; k < tensor->K; k++)
-            values[(size_t)r * K + (size_t)k] = (float)ferry_planes_code(upper, tensor->lower + cell, k);
-    }
-    if (tensor->lower != NULL) return;
-    if (tensor->packed) { /* a panel, which begins with row n; `group` inputs of one output lie together */
-        const int32_t group = is_codes(tensor) ? FERRY_INT8_GROUP : 1;
-        float together[FERRY_LINE_BYTES];
-        for (int32_t k = 0; k < tensor->K; k += group) {
-            ferry_import_widen(source, first + (int64_t)k * FERRY_LANES, 1, (size_t)(group * FERRY_LANES), together);
-            for (int32_t r = 0; r < count; r++)
-                for (int32_t i = 0; i < group && k + i < tensor->K; i++)
-                    values[(size_t)r * K + (size_t)(k + i)] = together[r * group + i];
-        }
-        return;
-    }
     if (tensor->K == 1) {
         ferry_import_widen(source, first, tensor->row, (size_t)count, values);
         return;
@@ -214,7 +240,7 @@ static ferry_status read_rows(const converter *state, const ferry_import_tensor 
         return FERRY_OK;
     }
     const ferry_type type = tensor->source->tensor.type;
-    read_block(tensor, n, count, state->rows);
+    read_block(state, tensor, n, count, state->rows);
     if (type == FERRY_I8 || type == FERRY_I16) {
         for (int32_t r = 0; r < count; r++) {
             float *row = state->rows + (size_t)r * K;
@@ -280,13 +306,20 @@ typedef struct loss {
     double largest, squares, errors;
 } loss;
 
+static void add_loss(loss *sum, double w, double difference)
+{
+    if (fabs(w) > sum->largest) sum->largest = fabs(w);
+    sum->squares += w * w;
+    sum->errors += difference * difference;
+}
+
 /* The panel of codes that begins with row n: the source's own integers, row by row with their scales, or quantized. */
 static ferry_status pack_codes(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows, loss *sum,
                                ferry_error *error)
 {
     const size_t K = (size_t)tensor->K;
     if (is_codes(tensor))
-        read_block(tensor, n, rows, state->rows);
+        read_block(state, tensor, n, rows, state->rows);
     else
         FERRY_TRY(read_rows(state, tensor, n, rows, error));
     for (size_t i = 0; is_codes(tensor) && i < (size_t)rows * K; i++) {
@@ -306,13 +339,38 @@ static ferry_status pack_codes(converter *state, const ferry_import_tensor *tens
         }
         ferry_int8_quantize(row, tensor->K, codes, scale);
         for (size_t k = 0; k < K; k++) {
-            const double w = (double)row[k], difference = w - (double)codes[k] * (double)*scale;
-            if (fabs(w) > sum->largest) sum->largest = fabs(w);
-            sum->squares += w * w;
-            sum->errors += difference * difference;
+            const double w = (double)row[k];
+            add_loss(sum, w, w - (double)codes[k] * (double)*scale);
         }
     }
     ferry_int8_pack(state->code_panel, state->codes, rows, tensor->K);
+    return FERRY_OK;
+}
+
+/* The panel of steps that begins with row n: the source's own, or approximations of its codes or numbers. */
+static ferry_status pack_steps(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows, loss *sum,
+                               ferry_error *error)
+{
+    const size_t K = (size_t)tensor->K, groups = K / FERRY_STEP_INPUTS;
+    loss unused = {0, 0, 0};
+    FERRY_TRY(pack_codes(state, tensor, n, rows, &unused, error)); /* the scales; of codes also the rows */
+    if (has_steps(tensor)) {
+        memcpy(state->code_panel, ferry_matrix_columns(tensor->packed, n, rows).steps,
+               ferry_steps_size(FERRY_LANES, tensor->K));
+        return FERRY_OK;
+    }
+    for (int32_t r = 0; r < rows; r++) {
+        float *row = state->rows + (size_t)r * K;
+        int8_t *steps = state->steps + (size_t)r * groups, *q = state->codes + (size_t)r * K;
+        const float scale = state->scales[n + r];
+        for (size_t k = 0; k < K && !is_codes(tensor); k++) row[k] /= scale;
+        ferry_steps_quantize(row, tensor->K, steps, q);
+        for (size_t k = 0; k < K; k++) {
+            const double w = (double)row[k] * (double)scale;
+            add_loss(sum, w, w - (double)(steps[k / FERRY_STEP_INPUTS] * q[k]) * (double)scale);
+        }
+    }
+    ferry_steps_pack((uint8_t *)state->code_panel, state->steps, state->codes, rows, tensor->K);
     return FERRY_OK;
 }
 
@@ -323,9 +381,14 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
     const size_t K = (size_t)tensor->K, count = FERRY_LANES * K;
     if (tensor->form == FERRY_IMPORT_INTEGERS)
         return append(state, tensor->integers + n, (size_t)rows * sizeof *tensor->integers, error);
+    const ferry_matrix_kind kind = ferry_import_matrix_kind(state->plan, tensor, state->options);
+    if (kind == FERRY_MATRIX_STEPS) {
+        FERRY_TRY(pack_steps(state, tensor, n, rows, sum, error));
+        return append(state, state->code_panel, ferry_steps_size(FERRY_LANES, tensor->K), error);
+    }
     if (type == FERRY_I8) {
         FERRY_TRY(pack_codes(state, tensor, n, rows, sum, error));
-        if (!ferry_import_has_planes(state->plan, tensor, state->options))
+        if (kind == FERRY_MATRIX_INT8)
             return append(state, state->code_panel, ferry_int8_size(FERRY_LANES, tensor->K), error);
         const size_t plane = ferry_nibbles_size(FERRY_LANES, tensor->K);
         ferry_planes_from_panel(state->code_panel, tensor->K, state->planes, state->planes + plane);
@@ -395,7 +458,8 @@ static ferry_status write_tensor(converter *state, const ferry_import_tensor *te
     const ferry_type type = stored_type(tensor, options);
     const int32_t step =
         tensor->form == FERRY_IMPORT_MATRIX || tensor->form == FERRY_IMPORT_TABLE ? FERRY_LANES : CHUNK;
-    const bool planes = ferry_import_has_planes(state->plan, tensor, options);
+    const ferry_matrix_kind kind = ferry_import_matrix_kind(state->plan, tensor, options);
+    const bool planes = kind == FERRY_MATRIX_PLANES;
     loss sum = {0, 0, 0};
     float lost = 0;
     state->lower = false;
@@ -405,7 +469,8 @@ static ferry_status write_tensor(converter *state, const ferry_import_tensor *te
         FERRY_TRY(write_block(state, tensor, type, n, rows, &sum, error));
         release_read(state, tensor, at + rows);
     }
-    if (type == FERRY_I8 && !is_codes(tensor) && options->quantized != NULL) {
+    const bool rounded = !is_codes(tensor) || (kind == FERRY_MATRIX_STEPS && !has_steps(tensor));
+    if (type == FERRY_I8 && rounded && options->quantized != NULL) {
         const double count = (double)tensor->N * (double)tensor->K;
         options->quantized(options->user, tensor->name, sum.largest, sqrt(sum.squares / count),
                            sqrt(sum.errors / count));
@@ -437,8 +502,9 @@ static ferry_status allocate(converter *state, ferry_error *error)
         const ferry_type type = stored_type(tensor, state->options);
         int64_t shape[3];
         uint64_t bytes = ferry_type_size(type);
-        for (int32_t k = stored_shape(tensor, type, false, shape); k-- > 0;) bytes *= (uint64_t)shape[k];
-        state->total += bytes;
+        const ferry_matrix_kind kind = ferry_import_matrix_kind(state->plan, tensor, state->options);
+        for (int32_t k = stored_shape(tensor, kind, shape); k-- > 0;) bytes *= (uint64_t)shape[k];
+        state->total += kind == FERRY_MATRIX_PLANES ? 2 * bytes : bytes;
         if (ferry_import_has_coarse(state->plan, tensor, state->options))
             state->total += ferry_int8_size(tensor->N, tensor->K) + ((size_t)tensor->N + 2) * sizeof(float);
         if (tensor->form == FERRY_IMPORT_INTEGERS) continue;
@@ -450,6 +516,7 @@ static ferry_status allocate(converter *state, ferry_error *error)
     state->panel = ferry_arena_take(&state->arena, capacity, sizeof *state->panel, &failed);
     state->halves = ferry_arena_take(&state->arena, capacity, sizeof *state->halves, &failed);
     state->codes = ferry_arena_take(&state->arena, capacity, 1, &failed);
+    state->steps = ferry_arena_take(&state->arena, capacity / FERRY_STEP_INPUTS, 1, &failed);
     state->code_panel = ferry_arena_take(&state->arena, capacity, 1, &failed);
     state->planes = ferry_arena_take(&state->arena, capacity, 1, &failed);
     state->scales = ferry_arena_take(&state->arena, rows, sizeof *state->scales, &failed);
@@ -462,6 +529,14 @@ ferry_status ferry_import_append(const ferry_import_plan *plan, ferry_gguf_write
 {
     converter state = {.plan = plan, .writer = writer, .options = options, .arena.account = plan->account};
     ferry_status status = allocate(&state, error);
+    bool again = false;
+    for (size_t i = 0; i < plan->tensor_count; i++)
+        again |= is_codes(&plan->tensors[i]) && !has_steps(&plan->tensors[i]) &&
+                 ferry_import_matrix_kind(plan, &plan->tensors[i], options) == FERRY_MATRIX_STEPS;
+    if (again && options->noted != NULL)
+        options->noted(options->user,
+                       "its int8 matrices are rounded once more, to four bits: convert the float32 model "
+                       "for better translations, if there is one");
     if (status == FERRY_OK) status = report_progress(&state, error);
     if (status == FERRY_OK) status = ferry_gguf_writer_start(writer, error);
     for (size_t i = 0; status == FERRY_OK && i < plan->tensor_count; i++)

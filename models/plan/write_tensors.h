@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/tensor.h"
+#include "engine/kernels/kernels.h"
 
 typedef struct ferry_gguf_writer ferry_gguf_writer;
 typedef struct ferry_import_options ferry_import_options;
@@ -14,11 +15,12 @@ typedef struct ferry_import_tensor ferry_import_tensor;
 
 /* The type of a matrix in the model file. */
 ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const ferry_import_options *options);
-/* Whether this is the output matrix of a model without a shortlist, and of floats: the file has a coarse matrix, too;
- * or of int8: it is stored in planes. */
+/* How the model file stores a matrix of int8; FERRY_MATRIX_FLOATS for all other tensors. The output matrix of a model
+ * without a shortlist has planes. */
+ferry_matrix_kind ferry_import_matrix_kind(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
+                                           const ferry_import_options *options);
+/* Whether this is the output matrix of a model without a shortlist, of floats: the file has a coarse matrix, too. */
 bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
-                             const ferry_import_options *options);
-bool ferry_import_has_planes(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
                              const ferry_import_options *options);
 /* Declares all tensors, with what belongs to int8 matrices and the coarse output matrix. Errors: UNSUPPORTED (a matrix
  * that int8 cannot hold). */

@@ -509,6 +509,15 @@ TEST(test_small_models)
         {"codes, an SSRU, a shortlist",
          {TINY, .type = FERRY_I8, .ssru = true, .scales = SMALL_INPUT_MULTIPLIER, .shortlist = &list, .gated = true,
           .rms = true, .output_scale = 0.5f, .policy = "marian", .zero_start = true, .sentence_inputs = true}},
+        {"steps",
+         {.layers = 1,
+          .d_model = 32,
+          .heads = 2,
+          .head_width = 16,
+          .ffn_width = 32,
+          .tokenizer = "pieces",
+          .type = FERRY_I8,
+          .steps = SMALL_STEPS}},
         {"several types", {TINY, .type = FERRY_I8, .untied = true, .mixed = true, .embedding_norm = true}},
     };
     size_t count = 0;

@@ -21,12 +21,13 @@ static void check_same_bytes(const char *a, const char *b)
 }
 
 static const ferry_import_options as_found = {.type = FERRY_F32}, f32 = {.type = FERRY_F32, .widen = true},
-                                  f16 = {.type = FERRY_F16}, i8 = {.type = FERRY_I8};
+                                  f16 = {.type = FERRY_F16}, i8 = {.type = FERRY_I8},
+                                  i4 = {.type = FERRY_I8, .four_bits = true};
 
 /* Without a type, a file is written as it is; to another type, as its source would be. */
 static void check_source(const char *source)
 {
-    static const ferry_import_options *const types[] = {&f32, &f16, &i8};
+    static const ferry_import_options *const types[] = {&f32, &f16, &i8, &i4};
     const char *plain = convert_to(source, &as_found);
     check_same_bytes(plain, convert_to(plain, &as_found));
     for (size_t i = 0; i < COUNT(types); i++) {

@@ -200,6 +200,44 @@ TEST(test_types_may_be_mixed)
     ferry_model_file_close(&file);
 }
 
+/* Sizes of which 32 is a divisor. */
+#define OF_STEPS .type = FERRY_I8, .d_model = 32, .heads = 4, .head_width = 8, .ffn_width = 64
+
+TEST(test_steps_are_used_where_they_are_mapped)
+{
+    ferry_model_file file;
+    const small_model small = {OF_STEPS, .steps = SMALL_STEPS, .linear_bias = true, .keys = ferry_gguf_put_hash};
+    sample model = open_small(&small, &file);
+    const ferry_matrix *down = &file.transformer.decoder.layers[1].ffn_down;
+    assert_true((size_t)((const char *)down->steps - file.gguf.bytes.data) ==
+                data_of(&model, "dec.blk.1.ffn_down.weight"));
+    assert_true(down->kind == FERRY_MATRIX_STEPS && down->N == 32 && down->K == 64);
+    assert_true(down->scales != NULL && down->bias != NULL && down->extra == NULL);
+    assert_int_equal(file.transformer.output.kind, FERRY_MATRIX_INT8);
+    CHECK(ferry_model_file_verify(&file, &error));
+    ferry_model_file_close(&file);
+    static const refusal refusals[] = {
+        {"ferry.encoder.ffn_width", "96", FORMAT,
+         "tensor 'enc.blk.0.ffn_up.weight': expected shape [6, 5, 64], found [4, 5, 64]"},
+        {"ferry.d_model", "64", FORMAT, "tensor 'token_embd.weight': expected shape"},
+        {"enc.blk.0.ffn_up.scale[18]", "0", FORMAT, "tensor 'enc.blk.0.ffn_up.scale': expected finite numbers above 0"},
+        {"enc.blk.1.attn_q.scale", NULL, FORMAT, "expected one of the tensors 'enc.blk.1.attn_q.scale' and "},
+    };
+    REFUSE_EACH(model, refusals);
+}
+
+/* Codes beyond int8 give any text; only looking at all of them finds them. Embeddings have no steps. */
+TEST(test_bad_steps)
+{
+    ferry_model_file file;
+    open_small(&(small_model){OF_STEPS, .steps = SMALL_STEPS_LIE, .keys = ferry_gguf_put_hash}, &file);
+    REFUSE(ferry_model_file_verify(&file, &error), FERRY_ERROR_FORMAT,
+           "tensor 'enc.blk.0.attn_q.weight': expected codes from -127 to 127, found others");
+    ferry_model_file_close(&file);
+    const sample model = make_small_sample(&(small_model){OF_STEPS, .steps = SMALL_STEPS_OF_EMBEDDING});
+    refuse(&model, FORMAT, "tensor 'token_embd.weight': expected shape [2, 8, 64], found [2, 5, 64]");
+}
+
 TEST(test_bad_codes)
 {
     const small_model scales = {.type = FERRY_I8}, multipliers = {.type = FERRY_I8, .scales = SMALL_INPUT_MULTIPLIER};

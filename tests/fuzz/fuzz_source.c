@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8};
     const ferry_view input = {(const char *)data, size};
-    const ferry_import_options options = {.type = types[size % 3]};
+    const ferry_import_options options = {.type = types[size % 3], .four_bits = size % 6 == 5};
     char root[] = "/tmp/ferry-fuzz-XXXXXX", folder[64], output[64], source[MOST_NAME + 128];
     ferry_error error;
     if (mkdtemp(root) == NULL) abort();

@@ -10,17 +10,20 @@ enum { SENTENCES = 23, LONGEST = 40, TARGET = 21, LIMIT = 32 };
 
 typedef struct family {
     const char *name, *from, *to;
+    bool four_bits;
 } family;
 
-static const family families[] = {{"marian-separate", NULL, NULL},
-                                  {"huggingface-small/m2m100", "en", "de"},
-                                  {"huggingface-small/t5", "en", "de"}};
+static const family families[] = {{"marian-separate", NULL, NULL, false},
+                                  {"huggingface-small/m2m100", "en", "de", false},
+                                  {"huggingface-small/t5", "en", "de", false},
+                                  {"huggingface-small/m2m100", "en", "de", true},
+                                  {"huggingface-small/t5", "en", "de", true}};
 
 /* The family's int8 model file. */
 static char *convert(const family *f)
 {
     char *path = new_scratch_file("int8.gguf");
-    const ferry_import_options options = {.type = FERRY_I8};
+    const ferry_import_options options = {.type = FERRY_I8, .four_bits = f->four_bits};
     CHECK(ferry_import(shared_file("models/%s", f->name), path, &options, &error));
     return path;
 }

@@ -207,6 +207,55 @@ TEST(nibbles_bound_products)
     }
 }
 
+/* ---- steps ---- */
+
+/* The int8 matrix with the same codes gives the same bytes, on every ISA and with any number of rows. */
+static void check_steps(shape s, bool with_scales, bool with_bias, bool largest)
+{
+    quantized w = new_quantized(s.N, s.K, with_scales, with_bias, largest ? 1.0f : 0.0f);
+    const ferry_matrix steps = new_steps(&w, largest);
+    const size_t size = (size_t)s.rows * (size_t)s.N;
+    float *x = new_floats((size_t)s.rows * (size_t)s.K, -3.0f, 3.0f), *expected = new_floats(size, 0, 0);
+    for (int32_t i = 0; largest && i < s.rows * s.K; i++) x[i] = i / s.K % 2 == 0 ? 127.0f : -127.0f;
+    run(ferry_kernels_find("plain"), expected, x, s.rows, &w.matrix);
+    EACH_ISA(k)
+    {
+        float *y = new_floats(size + 16, GUARD, GUARD);
+        run(*k, y, x, s.rows, &steps);
+        assert_memory_equal(y, expected, size * sizeof *y);
+        for (size_t i = size; i < size + 16; i++) assert_true(y[i] == GUARD);
+    }
+    release_memory();
+}
+
+RANDOM_TEST(steps_are_like_their_codes)
+{
+    for (int32_t rows = 1; rows <= MAX_ROWS; rows++)
+        check_steps((shape){rows, 33, 96}, rows % 2 == 0, rows % 3 == 0, false);
+    for (int32_t N = 1; N <= 130; N += N < 20 ? 1 : 11) check_steps((shape){N % 4 + 1, N, 64}, true, true, false);
+    for (int32_t K = 32; K <= 1088; K += K < 300 ? 32 : 160) {
+        check_steps((shape){1, 70, K}, true, true, false);
+        check_steps((shape){4, 70, K}, true, true, false);
+        check_steps((shape){23, 50, K}, true, true, false);
+    }
+    for (int32_t rows = 1; rows <= 20; rows += 3) check_steps((shape){rows, 40, 128}, false, true, true);
+    check_steps((shape){2, 20, FERRY_INT8_MAX_K}, false, false, true);
+    check_steps((shape){600, 40, 2048}, true, true, false);
+}
+
+/* Steps that no importer writes: any bytes may be multiplied, with any result. */
+RANDOM_TEST(steps_of_any_bytes)
+{
+    enum { N = 70, K = 4096 };
+    quantized w = new_quantized(N, K, true, false, 1.0f);
+    const ferry_matrix steps = new_steps(&w, true);
+    float *x = new_floats(30 * K, 127.0f, 127.0f), *y = new_floats(30 * N, 0, 0);
+    for (int byte = 0; byte < 256; byte += 85) {
+        memset((void *)(uintptr_t)steps.steps, byte, ferry_steps_size(N, K));
+        EACH_ISA(k) for (int32_t rows = 1; rows <= 30; rows += 29) run(*k, y, x, rows, &steps);
+    }
+}
+
 /* ---- sums of 16 bits ---- */
 
 /* Rows x [127, K] of ±1, ±2, …, or from the largest on: in all places, in the first pairs of groups, or the second. */

@@ -237,8 +237,6 @@ TEST_WITH(test_quantizing, set_up, tear_down)
     assert_memory_equal(written("table", FERRY_F32)->data, numbers, sizeof numbers);
 }
 
-/* ---- the coarse output matrix ---- */
-
 static bool has_feature(const char *word)
 {
     const ferry_string_table *words;
@@ -247,6 +245,91 @@ static bool has_feature(const char *word)
     while (count > 0 && !ferry_view_is(ferry_string_table_at(words, count - 1), word)) count--;
     return count > 0;
 }
+
+/* ---- four bits ---- */
+
+enum { STEP_ROWS = 50, STEP_COLUMNS = 160 /* two lines of steps */ };
+
+/* Σ (x - s·q)² of 32 numbers with the best q of a step. */
+static double error_of_step(const float *x, float unit, int s)
+{
+    double sum = 0;
+    for (int k = 0; k < 32; k++) {
+        double least = INFINITY;
+        for (int q = -8; q <= 7; q++)
+            if (abs(s * q) <= 127) least = fmin(least, fabs((double)x[k] / (double)unit - s * q));
+        sum += least * least;
+    }
+    return sum;
+}
+
+/* A tensor of steps holds the best codes that numbers [STEP_ROWS, STEP_COLUMNS] can have with these scales. */
+static void check_steps(const char *name, const float *numbers, const float *scales)
+{
+    enum { PANEL = 64 * (2 + STEP_COLUMNS / 8) };
+    const ferry_tensor *tensor = written(name, FERRY_I8);
+    const uint8_t *data = tensor->data;
+    assert_true(tensor->shape[0] == 4 && tensor->shape[1] == PANEL / 64 && tensor->shape[2] == 64);
+    for (int n = 0; n < STEP_ROWS; n++, numbers += STEP_COLUMNS) {
+        const uint8_t *panel = data + n / 16 * PANEL, *nibbles = panel + 128 + n % 16 * 4;
+        for (int k = 0; k < STEP_COLUMNS; k += 32) {
+            const int step = (int8_t)panel[k / 32 * 16 + n % 16];
+            double found = 0, best = INFINITY;
+            for (int i = k; i < k + 32; i++) {
+                const int byte = nibbles[i / 8 * 64 + i % 4], q = (i % 8 < 4 ? byte & 15 : byte >> 4) - 8;
+                assert_true(abs(step * q) <= 127);
+                found += pow((double)numbers[i] / (double)scales[n] - step * q, 2);
+            }
+            for (int s = -18; s <= 18; s++) best = fmin(best, error_of_step(numbers + k, scales[n], s));
+            assert_true(found <= best * (1 + 1e-5) + 1e-6);
+        }
+    }
+}
+
+static void note_message(void *user, const char *message)
+{
+    snprintf(user, 200, "%s", message);
+}
+
+TEST_WITH(test_four_bits, set_up, tear_down)
+{
+    static float numbers[STEP_ROWS * STEP_COLUMNS], as_codes[STEP_ROWS * STEP_COLUMNS], ones[STEP_ROWS];
+    static int8_t codes[STEP_ROWS * STEP_COLUMNS];
+    char message[200] = "";
+    const ferry_import_options i4 = {.type = FERRY_I8, .four_bits = true, .noted = note_message, .user = message};
+    uint32_t random = 1;
+    for (int i = 0; i < STEP_ROWS * STEP_COLUMNS;
+         i++) { /* like a normal distribution; groups of several sizes; zeros */
+        float sum = 0;
+        for (int j = 0; j < 4; j++) sum += (float)((random = random * 1664525 + 1013904223) >> 8) * 0x1p-24f - 0.5f;
+        numbers[i] = i / 32 % 7 == 0 ? 0 : sum * (float)(i / 32 % 13);
+        as_codes[i] = codes[i] = (int8_t)fmaxf(-127, fminf(127, nearbyintf(sum * (float)(i / 32 % 90))));
+        ones[i / STEP_COLUMNS] = 1;
+    }
+    const ferry_weights_entry layer = entry_of("m", FERRY_F32, STEP_ROWS, STEP_COLUMNS, numbers);
+    const ferry_weights_entry narrow = entry_of("m", FERRY_F32, STEP_ROWS, 48, numbers);
+    ferry_weights_entry integers = entry_of("codes", FERRY_I8, STEP_ROWS, STEP_COLUMNS, codes);
+    CHECK(ferry_import_add(&plan, &layer, FERRY_IMPORT_MATRIX, &error, "enc.blk.0.a.weight"));
+    CHECK(ferry_import_add(&plan, &narrow, FERRY_IMPORT_MATRIX, &error, "enc.blk.0.narrow.weight"));
+    CHECK(ferry_import_add(&plan, &layer, FERRY_IMPORT_MATRIX, &error, "token_embd.weight"));
+    write_plan(&i4);
+    assert_string_equal(message, "");
+    assert_true(has_feature("type:i4") && has_feature("type:i8"));
+    check_steps("enc.blk.0.a.weight", numbers, written("enc.blk.0.a.scale", FERRY_F32)->data);
+    assert_int_equal(written("enc.blk.0.narrow.weight", FERRY_I8)->shape[1], 12);
+    assert_int_equal(written("token_embd.weight", FERRY_I8)->shape[1], STEP_COLUMNS / 4);
+    integers.multiplier = 8; /* stays; codes are approximated */
+    CHECK(ferry_import_add(&plan, &integers, FERRY_IMPORT_MATRIX, &error, "enc.blk.0.codes.weight"));
+    write_plan(&i4);
+    assert_true(strncmp(message, "its int8 matrices are rounded once more", 39) == 0);
+    assert_true(*(const float *)written("enc.blk.0.codes.multiplier", FERRY_F32)->data == 8);
+    check_steps("enc.blk.0.codes.weight", as_codes, ones);
+    write_plan(&i8);
+    assert_false(has_feature("type:i4"));
+    assert_int_equal(written("enc.blk.0.a.weight", FERRY_I8)->shape[1], STEP_COLUMNS / 4);
+}
+
+/* ---- the output matrix: planes, or a coarse one ---- */
 
 /* That a number of the file is above what it bounds, and no more than the roundings of float sums. */
 static void check_above(const char *name, double bounded, double roundings)

@@ -41,6 +41,30 @@ ferry_matrix new_planes(const quantized *w)
     return planes;
 }
 
+ferry_matrix new_steps(quantized *w, bool largest)
+{
+    static const int8_t ends[][2] = {{15, -8}, {-15, -8}, {18, 7}, {-18, 7}, {18, -7}};
+    const int32_t N = w->matrix.N, K = w->matrix.K, groups = K / FERRY_STEP_INPUTS;
+    uint8_t *panels = new_memory(ferry_steps_size(N, K));
+    int8_t *steps = new_memory((size_t)N * (size_t)groups), *q = new_memory((size_t)N * (size_t)K);
+    for (int32_t i = 0; i < N * groups; i++) {
+        const int8_t *end = ends[i / groups % 5];
+        steps[i] = largest ? end[0] : (int8_t)random_between(-18.99f, 18.99f);
+        for (int32_t k = i * FERRY_STEP_INPUTS; k < (i + 1) * FERRY_STEP_INPUTS; k++) {
+            q[k] = largest ? end[1] : (int8_t)floorf(random_between(abs(steps[i]) > 15 ? -7 : -8, 7.99f));
+            w->q[k] = (int8_t)(steps[i] * q[k]);
+        }
+    }
+    pack_quantized(w);
+    for (int32_t n = 0; n < N; n += FERRY_LANES)
+        ferry_steps_pack(panels + ferry_steps_size(n, K), steps + n * groups, q + (size_t)n * (size_t)K,
+                         N - n < FERRY_LANES ? N - n : FERRY_LANES, K);
+    ferry_matrix matrix = w->matrix;
+    matrix.kind = FERRY_MATRIX_STEPS;
+    matrix.steps = panels;
+    return matrix;
+}
+
 void begin_extra(const ferry_kernels *kernels, const ferry_matrix *matrix)
 {
     enum { ROWS = 128, PRODUCTS = 16, PRODUCT_ROWS = ROWS / PRODUCTS };

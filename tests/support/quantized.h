@@ -20,6 +20,9 @@ void pack_quantized(quantized *w);
 
 /* The same matrix in planes, K a multiple of 8. */
 ferry_matrix new_planes(const quantized *w);
+/* A matrix of random steps, and in `w` the int8 matrix with the same codes. `largest`: every code is an end of the
+ * range. Its memory lasts as long as w's. */
+ferry_matrix new_steps(quantized *w, bool largest);
 
 /* Initializes matrix->extra (kernels->extra is not NULL), and lets the kernels find out what they find out once many
  * rows have been multiplied. */

@@ -5,6 +5,7 @@
 #include "base/tensor.h"
 #include "engine/kernels/coarse.h"
 #include "engine/kernels/linear.h"
+#include "models/plan/steps.h"
 #include "random.h"
 
 enum { MOST_TENSORS = 160 };
@@ -82,13 +83,32 @@ static void add_codes(builder *b, const char *name, const float *weight, int32_t
     if (b->model.scales == SMALL_INPUT_MULTIPLIER) add_number(b, name, "input_multiplier", 127.0f / 4);
 }
 
+static void add_steps(builder *b, const char *name, const float *weight, int32_t N, int32_t K)
+{
+    const int64_t shape[] = {(N + 15) / 16, K / 8 + (K + 127) / 128, 64}, count_shape[] = {N};
+    uint8_t *panels = add(b, name, "weight", FERRY_I8, 3, shape);
+    int8_t *steps = kept_memory((size_t)K / 2), *q = kept_memory(16 * (size_t)K);
+    float *scales = add(b, name, "scale", FERRY_F32, 1, count_shape), *row = kept_memory((size_t)K * sizeof *row);
+    for (int32_t n = 0; n < N; n++) {
+        const int32_t r = n % 16;
+        ferry_int8_quantize(weight + n * K, K, q + r * K, &scales[n]);
+        for (int32_t k = 0; k < K; k++) row[k] = weight[n * K + k] / scales[n];
+        ferry_steps_quantize(row, K, steps + r * (K / 32), q + r * K);
+        if (b->model.steps == SMALL_STEPS_LIE) memset(steps + r * (K / 32), n % 2 == 0 ? 127 : -128, (size_t)K / 32);
+        if (r == 15 || n == N - 1) ferry_steps_pack(panels + ferry_steps_size(n - r, K), steps, q, r + 1, K);
+    }
+}
+
 /* Panels of [N, K]; int8 where `type` says so. */
 static void add_matrix_of(builder *b, const char *name, int32_t N, int32_t K, ferry_type type)
 {
     const float width = sqrtf(3.0f / (float)K);
     float *weight = kept_memory((size_t)N * (size_t)K * sizeof *weight);
     for (int32_t i = 0; i < N * K; i++) weight[i] = ferry_f16_to_f32(ferry_f32_to_f16(draw(b, width)));
-    if (type == FERRY_I8) {
+    const bool layer = strstr(name, ".blk.") != NULL, steps = b->model.steps != SMALL_NO_STEPS && K % 32 == 0;
+    if (type == FERRY_I8 && steps && (layer || b->model.steps == SMALL_STEPS_OF_EMBEDDING)) {
+        add_steps(b, name, weight, N, K);
+    } else if (type == FERRY_I8) {
         add_codes(b, name, weight, N, K, width);
     } else {
         const int64_t shape[] = {(N + 15) / 16, K, 16};

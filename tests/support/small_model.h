@@ -46,6 +46,14 @@ typedef enum small_coarse {
     SMALL_COARSE_KINDS
 } small_coarse;
 
+/* Matrices of int8 whose inputs are a multiple of 32, in four bits. */
+typedef enum small_steps {
+    SMALL_NO_STEPS,
+    SMALL_STEPS,             /* those of layers */
+    SMALL_STEPS_LIE,         /* wrong: codes beyond int8 */
+    SMALL_STEPS_OF_EMBEDDING /* wrong: embeddings, too */
+} small_steps;
+
 /* Zeroed: sizes of small_model_sizes, post-norm, layer norm, relu, one matrix for embeddings and output, everything
  * else absent. */
 typedef struct small_model {
@@ -59,6 +67,7 @@ typedef struct small_model {
     ferry_type type;        /* of the matrices */
     bool mixed;             /* the output matrix is f32, the encoder's embedding f16 (untied) */
     small_scales scales;
+    small_steps steps;
     small_coarse coarse;
     const small_shortlist *shortlist;
     const char *tokenizer;     /* NULL: none; pieces for both sides */

@@ -69,7 +69,7 @@ for shell in bash fish; do
     has $shell || continue
     completes 'translate' $shell ferry tr
     completes 'huggingface' $shell ferry translate --policy h
-    completes 'int8' $shell ferry convert -o x --type i
+    completes 'int4 int8' $shell ferry convert -o x --type i
     completes 'letter.txt' $shell ferry translate -i le
     completes 'service' $shell ferry bench se
     completes 'list' $shell ferry cache li

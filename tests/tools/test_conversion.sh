@@ -164,6 +164,15 @@ test_types_of_a_model_file()
     expect_success convert f32.gguf --type int8 -o again.gguf
     grep -q '^int8: rounding changes weights by' out || fail "$(cat out)"
     cmp int8.gguf again.gguf || fail 'int8 differs'
+    expect_success convert f32.gguf --type int4 -o int4.gguf
+    grep -q '^int4: rounding changes weights by' out || fail "$(cat out)"
+    run convert int8.gguf --type int4 -o int84.gguf
+    expect_message 'its int8 matrices are rounded once more, to four bits'
+    expect_quiet_success convert int4.gguf -o same4.gguf
+    cmp int4.gguf same4.gguf || fail 'the default changes a model file of four bits'
+    expect_success verify int4.gguf
+    expect_success inspect int4.gguf
+    grep -q 'in four bits with a step for every 32 inputs' out || fail "$(cat out)"
     expect_quiet_success convert int8.gguf -o same.gguf
     cmp int8.gguf same.gguf || fail 'the default changes a model file'
     expect_failure '-o int8.gguf: expected a file of its own, found one that is read as SOURCE' convert int8.gguf --type f16 -o int8.gguf

@@ -57,7 +57,7 @@ test_bad_values()
     expect_usage_error "--coverage-penalty: expected a number from -1000 to 1000, found 'x'" translate --coverage-penalty x x
     expect_usage_error "--early-stopping: expected false|true|never, found 'maybe'" translate --early-stopping maybe x
     expect_usage_error "--early-stopping: expected false|true|never, found 'fal'" translate --early-stopping fal x
-    expect_usage_error "--type: expected f32|f16|int8, found 'f64'" convert --type f64 x
+    expect_usage_error "--type: expected f32|f16|int8|int4, found 'f64'" convert --type f64 x
     expect_usage_error "--tolerance: expected a number from 0 to 1e+06, found '-1'" verify --tolerance -1 a b
 }
 

@@ -23,7 +23,7 @@ test_near_misses()
     expect_usage_error "unknown option '--juggle'; try 'ferry help translate'" translate --juggle x
     expect_usage_error "unknown option '--bem'; try 'ferry help convert'" convert --bem 3 x # takes no --beam
     expect_usage_error "found 'mariann'; did you mean 'marian'?" translate --policy mariann x
-    expect_usage_error "--type: expected f32|f16|int8, found 'int'; did you mean 'int8'?" convert --type int x
+    expect_usage_error "--type: expected f32|f16|int8|int4, found 'int'; did you mean 'int8' or 'int4'?" convert --type int x
     expect_usage_error "found 'cleer'; did you mean 'clear'?" cache cleer
     expect_usage_error "found 'cancle'; did you mean 'cancel'?" bench cancle
     expect_usage_error "unknown option '--verion'; did you mean '--version'?" --verion
