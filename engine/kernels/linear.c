@@ -13,8 +13,8 @@ enum { SHARED_BYTES = 128 << 10, PIECE_BYTES = 32 << 10, PIECE_COLUMNS = 4 * FER
 /* Maximum cost of a piece in int8 multiply-adds; one of floats counts as four. Milliseconds: a product can be stopped
  * between two pieces. */
 #define PIECE_COST ((int64_t)1 << 29)
-/* Planes are joined in pieces of about JOINED_BYTES of int8, which stay in the core's own cache. */
-enum { JOINED_BYTES = 32 << 10 };
+/* Planes are joined in pieces of about JOINED_BYTES of int8, which stay in the second-level cache. */
+enum { JOINED_BYTES = 64 << 10 };
 /* The input rows are copied if there are at least SPREAD_ROWS and their stride is a multiple of SPREAD_STRIDE (cache
  * set conflicts). */
 enum { SPREAD_ROWS = 4, SPREAD_STRIDE = 128 };
@@ -32,7 +32,8 @@ ferry_status ferry_context_check(const ferry_context *context, ferry_error *erro
 static const int32_t cell_inputs[] = {[FERRY_MATRIX_FLOATS] = 1,
                                       [FERRY_MATRIX_INT8] = FERRY_INT8_GROUP,
                                       [FERRY_MATRIX_NIBBLES] = FERRY_NIBBLE_GROUP,
-                                      [FERRY_MATRIX_PLANES] = FERRY_NIBBLE_GROUP};
+                                      [FERRY_MATRIX_PLANES] = FERRY_NIBBLE_GROUP,
+                                      [FERRY_MATRIX_JOINED] = FERRY_INT8_GROUP};
 
 void ferry_matrix_shape(ferry_matrix_kind kind, int32_t N, int32_t K, int64_t shape[3])
 {
@@ -186,8 +187,8 @@ static void multiply_joined(const products *p, float *y, size_t ldy, const ferry
         ferry_matrix part = ferry_matrix_columns(planes, first, count);
         const size_t bytes = weights_size(&part) / 2;
         const uint8_t *next[] = {part.nibbles + bytes, part.lower + bytes};
-        kernels->join_planes(joined, part.nibbles, part.lower, bytes / FERRY_LINE_BYTES);
-        part.kind = FERRY_MATRIX_INT8;
+        kernels->join_planes(joined, part.nibbles, part.lower, bytes / FERRY_LINE_BYTES, kernels->joined);
+        part.kind = kernels->joined ? FERRY_MATRIX_JOINED : FERRY_MATRIX_INT8;
         part.int8 = joined;
         part.lower = NULL;
         for (int32_t at = 0; at < count; at += step / 2) {

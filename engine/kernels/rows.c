@@ -638,15 +638,26 @@ void FERRY_KERNEL(widen_f16)(float *y, const uint16_t *x, size_t n)
     for (size_t i = 0; i < n; i++) y[i] = ferry_f16_to_f32(x[i]);
 }
 
-void FERRY_KERNEL(join_planes)(int8_t *int8, const uint8_t *upper, const uint8_t *lower, size_t lines)
+INLINE void join_lines(int8_t *int8, const uint8_t *upper, const uint8_t *lower, size_t lines, bool joined)
 {
     typedef uint8_t bytes __attribute__((vector_size(4 * WIDTH), may_alias));
     typedef uint16_t pairs __attribute__((vector_size(4 * WIDTH), may_alias)); /* x86 shifts no bytes */
     for (; lines > 0; lines--, int8 += 2 * FERRY_LINE_BYTES, upper += FERRY_LINE_BYTES, lower += FERRY_LINE_BYTES)
         UNROLL for (int i = 0; i < FERRY_LINE_BYTES; i += 4 * WIDTH)
         {
-            const bytes high = *(const bytes *)(upper + i) ^ 0x88, low = *(const bytes *)(lower + i); /* - 128 */
-            *(bytes *)(int8 + i) = ((bytes)((pairs)high << 4) & 0xf0) | (low & 0x0f);
-            *(bytes *)(int8 + FERRY_LINE_BYTES + i) = (high & 0xf0) | ((bytes)((pairs)low >> 4) & 0x0f);
+            const bytes high = *(const bytes *)(upper + i) ^ (uint8_t)(joined ? 0 : 0x88),
+                        low = *(const bytes *)(lower + i);
+            const bytes swapped =
+                ((bytes)((pairs)high << 4) ^ low) & 0xf0; /* upper of the first, lower of the second */
+            *(bytes *)(int8 + i) = low ^ swapped;
+            *(bytes *)(int8 + FERRY_LINE_BYTES + i) = high ^ (bytes)((pairs)swapped >> 4);
         }
+}
+
+void FERRY_KERNEL(join_planes)(int8_t *int8, const uint8_t *upper, const uint8_t *lower, size_t lines, bool joined)
+{
+    if (joined)
+        join_lines(int8, upper, lower, lines, true);
+    else
+        join_lines(int8, upper, lower, lines, false);
 }
