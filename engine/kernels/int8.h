@@ -53,8 +53,9 @@ INLINE int32_t four_bytes(const int8_t *x)
 #define PIN(sum) __asm__("" : "+v"(sum))
 #endif
 
-/* What is read of a line of weights: int8, or of its first or second group the nibbles, or both planes joined. */
-typedef enum kind { INT8, FIRST_NIBBLES, SECOND_NIBBLES, FIRST_CODES, SECOND_CODES } kind;
+/* What is read of a line of weights: int8, q + 128, or of its first or second group the nibbles, or both planes joined.
+ */
+typedef enum kind { INT8, JOINED, FIRST_NIBBLES, SECOND_NIBBLES, FIRST_CODES, SECOND_CODES } kind;
 
 #if WIDTH > 4
 /* The instructions multiply unsigned bytes by signed ones: (q + 128)·x̂, or u·x̂. */
@@ -72,6 +73,7 @@ INLINE byte_vec load_weights(const int8_t *w, const int8_t *lower, kind what)
 {
     const byte_vec line = *(const byte_vec *)w;
     if (what == INT8) return line ^ 0x80;
+    if (what == JOINED) return line;
     if (what == FIRST_CODES || what == SECOND_CODES) {
         const byte_pairs u = (byte_pairs)line, l = *(const byte_pairs *)lower;
 #if WIDTH == 16 /* mask ? low : high */
@@ -300,7 +302,8 @@ INLINE int32_t count_panels(const product *job)
 INLINE product new_product(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     const size_t groups = ((size_t)x->K + GROUP - 1) / GROUP;
-    size_t lines = matrix->kind == FERRY_MATRIX_INT8 ? groups : groups / NIBBLE_GROUPS;
+    const bool whole = matrix->kind == FERRY_MATRIX_INT8 || matrix->kind == FERRY_MATRIX_JOINED;
+    size_t lines = whole ? groups : groups / NIBBLE_GROUPS;
     if (matrix->kind == FERRY_MATRIX_STEPS) lines += ferry_step_lines((size_t)x->K);
     return (product){.y = y,
                      .ldy = ldy,

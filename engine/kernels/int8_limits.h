@@ -62,7 +62,7 @@ static inline const int8_t *read_part(const input_limits *limits, size_t group, 
 {
     const size_t at = group / 2 * FERRY_LINE_BYTES;
     if (limits->lower == NULL) return limits->int8 + group * FERRY_LINE_BYTES;
-    ferry_join_planes_plain(joined, limits->upper + at, limits->lower + at, groups / 2);
+    ferry_join_planes_plain(joined, limits->upper + at, limits->lower + at, groups / 2, false);
     return joined;
 }
 

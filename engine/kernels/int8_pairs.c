@@ -16,7 +16,6 @@
 #define MAX_PAIR 128 /* 255·128 < 2^15 */
 #define FOURS 4
 #define EIGHTS 8
-#define PLANES 2
 
 #if WIDTH == 16
 #define TILE_ROWS 14
@@ -28,8 +27,9 @@
 #define PLANES_TILES TILES
 #endif
 
-/* Limits pay in products of at least LIMITED_ROWS_TOGETHER rows, for which planes are joined before (planes_rows). */
-enum { LIMITED_ROWS_TOGETHER = 8 };
+/* Limits pay in products of at least LIMITED_ROWS_TOGETHER rows, or of LIMITED_JOINED_ROWS with an output matrix in
+ * planes; fewer rows are multiplied by its planes (planes_rows), group by group. */
+enum { LIMITED_ROWS_TOGETHER = 8, LIMITED_JOINED_ROWS = WIDTH == 8 ? 3 : 8 };
 
 /* ---- additional data ---- */
 
@@ -85,13 +85,13 @@ static const int32_t *lowest_limits(const ferry_matrix *const *matrices, int32_t
 static void begin_inputs(ferry_rows_i8 *inputs, const ferry_matrix *const *matrices, int32_t count)
 {
     const int32_t rows = inputs->rows, K = inputs->K;
+    const int32_t min = matrices[0]->kind == FERRY_MATRIX_PLANES ? LIMITED_JOINED_ROWS : LIMITED_ROWS_TOGETHER;
     pair_inputs *pairs = inputs->extra;
     pairs->groups = (overflow_group *)(void *)(pairs->lowest + count_all_limits(K));
     pairs->offsets = (int32_t *)(void *)(pairs->groups + (size_t)rows * count_groups(K));
     pairs->counts = pairs->offsets + (size_t)rows * count_offsets(K);
-    pairs->limits = !inputs->nibbles && !inputs->steps && rows >= LIMITED_ROWS_TOGETHER
-                        ? lowest_limits(matrices, count, rows, pairs->lowest)
-                        : NULL;
+    pairs->limits =
+        !inputs->nibbles && !inputs->steps && rows >= min ? lowest_limits(matrices, count, rows, pairs->lowest) : NULL;
 }
 
 static void begin_matrix(const ferry_matrix *matrix)
@@ -399,19 +399,19 @@ INLINE void add_step(sum_vec *acc, int rows, const int8_t *x, size_t step, const
         UNROLL for (int v = 0; v < PARTS; v++)
         {
             acc[r * PARTS + v] += widen(multiply_pairs(columns[v], row));
-            if (what != INT8) PIN(acc[r * PARTS + v]);
+            if (what >= FIRST_CODES) PIN(acc[r * PARTS + v]);
         }
     }
 }
 
 /* acc [rows, PARTS] += Σ x̂·q over all groups, each widened by itself. */
-INLINE void accumulate(sum_vec *acc, int rows, const int8_t *x, const int8_t *w, size_t groups, ahead next)
+INLINE void accumulate(sum_vec *acc, int rows, const int8_t *x, const int8_t *w, size_t groups, ahead next, kind what)
 {
     for (size_t left = groups; left > 0; left--, x += rows * GROUP, w += FERRY_LINE_BYTES, next.at += next.step) {
         /* Measured: into the first-level cache is faster if four blocks or more share a panel, else into the second. */
         if (next.skip < 3 && (left & next.skip) == 0) __builtin_prefetch(next.at, 0, 2);
         if (next.skip == 3 && (left & 3) == 0) __builtin_prefetch(next.at, 0, 3);
-        add_step(acc, rows, x, GROUP, w, w, INT8);
+        add_step(acc, rows, x, GROUP, w, w, what);
     }
 }
 
@@ -434,16 +434,17 @@ INLINE void accumulate_planes(sum_vec *acc, int rows, const int8_t *x, const int
     }
 }
 
-/* acc [rows, PARTS] += the products of a block's overflow groups. lower NULL: of int8. */
-INLINE void add_overflow_groups(sum_vec *acc, int rows, block_overflow overflow, const int8_t *w, const int8_t *lower)
+/* acc [rows, PARTS] += the products of a block's overflow groups. */
+INLINE void add_overflow_groups(sum_vec *acc, int rows, block_overflow overflow, const int8_t *w, const int8_t *lower,
+                                kind what)
 {
     const overflow_group *at = overflow.groups;
     for (int32_t left = overflow.counts[0]; left > 0; left--, at += rows) UNROLL for (int r = 0; r < rows; r++)
         {
             const int8_t *inputs = (const int8_t *)&at[r].inputs;
             const size_t group = at[r].at / FERRY_LINE_BYTES, line = group / NIBBLE_GROUPS * FERRY_LINE_BYTES;
-            if (lower == NULL)
-                add_step(acc + r * PARTS, 1, inputs, 0, w + at[r].at, w, INT8);
+            if (what != FIRST_CODES)
+                add_step(acc + r * PARTS, 1, inputs, 0, w + at[r].at, w, what);
             else if (group % NIBBLE_GROUPS == 0)
                 add_step(acc + r * PARTS, 1, inputs, 0, w + line, lower + line, FIRST_CODES);
             else
@@ -467,18 +468,18 @@ INLINE void add_group(pair_sums *sums, int rows, const int8_t *x, const int8_t *
     }
 }
 
-/* The same for a line: a group of int8, or two groups of nibbles. */
-INLINE void add_line(pair_sums *sums, int rows, const int8_t *x, const int8_t *w, bool nibbles)
+/* The same for a line: a group of int8 or joined codes, or two groups of nibbles. */
+INLINE void add_line(pair_sums *sums, int rows, const int8_t *x, const int8_t *w, kind what)
 {
-    add_group(sums, rows, x, w, nibbles ? FIRST_NIBBLES : INT8);
-    if (nibbles) add_group(sums, rows, x + rows * GROUP, w, SECOND_NIBBLES);
+    add_group(sums, rows, x, w, what);
+    if (what == FIRST_NIBBLES) add_group(sums, rows, x + rows * GROUP, w, SECOND_NIBBLES);
 }
 
-INLINE void start_sums(pair_sums *sums, int rows, const int32_t *offsets, bool nibbles)
+INLINE void start_sums(pair_sums *sums, int rows, const int32_t *offsets, kind what)
 {
     UNROLL for (int i = 0; i < rows * PARTS; i++)
     {
-        sums[i] = (pair_sums)((int_vec){0} + (nibbles ? 0 : offsets[i / PARTS]));
+        sums[i] = (pair_sums)((int_vec){0} + (what == FIRST_NIBBLES ? 0 : offsets[i / PARTS]));
     }
 }
 
@@ -489,9 +490,9 @@ INLINE void widen_sums(sum_vec *acc, int rows, const pair_sums *sums)
 
 /* acc [rows, PARTS] += Σ x̂·q, or Σ x̂·u, over all lines. `together` lines are added in 16 bits. */
 INLINE void accumulate_together(sum_vec *acc, int rows, size_t together, const int8_t *x, const int32_t *offsets,
-                                const int8_t *w, size_t lines, ahead next, bool nibbles)
+                                const int8_t *w, size_t lines, ahead next, kind what)
 {
-    const int step = (nibbles ? NIBBLE_GROUPS : 1) * rows * GROUP;
+    const int step = (what == FIRST_NIBBLES ? NIBBLE_GROUPS : 1) * rows * GROUP;
     pair_sums sums[TILE_ROWS * PARTS];
     size_t left = lines;
     for (; left >= together; left -= together, offsets += rows) {
@@ -501,14 +502,13 @@ INLINE void accumulate_together(sum_vec *acc, int rows, size_t together, const i
         else
             UNROLL for (size_t g = 0; g < together; g++) __builtin_prefetch(next.at + g * next.step, 0, 3);
         next.at += together * next.step;
-        start_sums(sums, rows, offsets, nibbles);
-        UNROLL for (size_t g = 0; g < together; g++, x += step, w += FERRY_LINE_BYTES)
-            add_line(sums, rows, x, w, nibbles);
+        start_sums(sums, rows, offsets, what);
+        UNROLL for (size_t g = 0; g < together; g++, x += step, w += FERRY_LINE_BYTES) add_line(sums, rows, x, w, what);
         widen_sums(acc, rows, sums);
     }
     if (left == 0) return;
-    start_sums(sums, rows, offsets, nibbles);
-    for (; left > 0; left--, x += step, w += FERRY_LINE_BYTES) add_line(sums, rows, x, w, nibbles);
+    start_sums(sums, rows, offsets, what);
+    for (; left > 0; left--, x += step, w += FERRY_LINE_BYTES) add_line(sums, rows, x, w, what);
     widen_sums(acc, rows, sums);
 }
 
@@ -522,10 +522,10 @@ INLINE void accumulate_steps(sum_vec *acc, int rows, const int8_t *x, const int3
         else
             UNROLL for (size_t g = 0; g < STEP_LINES; g++) __builtin_prefetch(next.at + g * next.step, 0, 3);
         next.at += STEP_LINES * next.step;
-        start_sums(sums, rows, offsets, false);
+        start_sums(sums, rows, offsets, INT8);
         UNROLL for (int line = 0; line < STEP_LINES; line++)
         {
-            add_line(sums, rows, x, at.nibbles, true);
+            add_line(sums, rows, x, at.nibbles, FIRST_NIBBLES);
             x += NIBBLE_GROUPS * rows * GROUP;
             at.nibbles += FERRY_LINE_BYTES;
         }
@@ -540,46 +540,49 @@ INLINE void accumulate_steps(sum_vec *acc, int rows, const int8_t *x, const int3
 
 /* ---- product ---- */
 
-/* `together`: groups that are added in 16 bits; 0: nibbles; PLANES: one, in both planes. */
+/* `together`: groups that are added in 16 bits. */
 INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels,
-                          int together)
+                          kind what, int together)
 {
     sum_vec acc[TILE_ROWS * PARTS];
     const int8_t *x = job->x->int8 + (size_t)row * row_bytes(job->x->K, GROUP);
     const int8_t *w = job->weights + (size_t)panel * job->panel_size;
-    const int8_t *lower = together == PLANES ? job->lower + (size_t)panel * job->panel_size : NULL;
+    const int8_t *lower = what == FIRST_CODES ? job->lower + (size_t)panel * job->panel_size : NULL;
     const int32_t *sums = job->x->sums + row;
     const block_overflow overflow = overflow_of(job->x, row);
     UNROLL for (int v = 0; v < rows * PARTS; v++)
     {
-        acc[v] = (sum_vec){0} - (together > 0 ? 128 * (uint32_t)sums[v / PARTS] : 0);
+        acc[v] = (sum_vec){0} - (what == FIRST_NIBBLES ? 0 : 128 * (uint32_t)sums[v / PARTS]);
     }
-    if (together == 1)
-        accumulate(acc, rows, x, w, job->groups, *next);
-    else if (together == PLANES)
-        accumulate_planes(acc, rows, x, w, lower, job->panel_size / FERRY_LINE_BYTES, *next);
-    else if (together > 1)
-        accumulate_together(acc, rows, (size_t)together, x, overflow.offsets, w, job->groups, *next, false);
+    const size_t lines = job->panel_size / FERRY_LINE_BYTES;
+    if (what == FIRST_CODES)
+        accumulate_planes(acc, rows, x, w, lower, lines, *next);
+    else if (together == 1)
+        accumulate(acc, rows, x, w, lines, *next, what);
     else
-        accumulate_together(acc, rows, EIGHTS / NIBBLE_GROUPS, x, overflow.offsets, w,
-                            job->panel_size / FERRY_LINE_BYTES, *next, true);
-    if (together > 0)
-        add_overflow_groups(acc, rows, overflow, w, lower);
+        accumulate_together(acc, rows, (size_t)together, x, overflow.offsets, w, lines, *next, what);
+    if (what != FIRST_NIBBLES)
+        add_overflow_groups(acc, rows, overflow, w, lower, what);
     else
         UNROLL for (int v = 0; v < rows * PARTS; v++) acc[v] = (acc[v] << NIBBLE_SHIFT) + (uint32_t)sums[v / PARTS];
     end_tile(job, row, panel, acc, rows, panels);
 }
 
-#define SINGLE_TILE(rows, panels) TILE_FUNCTION(single_tile, rows, panels, 1)
-#define PLANES_TILE(rows, panels) TILE_FUNCTION(planes_tile, rows, panels, PLANES)
-#define FOURS_TILE(rows, panels) TILE_FUNCTION(fours_tile, rows, panels, FOURS)
-#define EIGHTS_TILE(rows, panels) TILE_FUNCTION(eights_tile, rows, panels, EIGHTS)
-#define NIBBLES_TILE(rows, panels) TILE_FUNCTION(nibbles_tile, rows, panels, 0)
+#define TILE_OF(rows, panels, name, what, together)                                                                    \
+    static void name##_##rows##x##panels(const product *job, int32_t row, int32_t panel, const ahead *next)            \
+    {                                                                                                                  \
+        multiply_tile(job, row, panel, next, rows, panels, what, together);                                            \
+    }
+#define SINGLE_TILE(rows, panels) TILE_OF(rows, panels, single_tile, INT8, 1)
+#define FOURS_TILE(rows, panels) TILE_OF(rows, panels, fours_tile, INT8, FOURS)
+#define EIGHTS_TILE(rows, panels) TILE_OF(rows, panels, eights_tile, INT8, EIGHTS)
+#define NIBBLES_TILE(rows, panels) TILE_OF(rows, panels, nibbles_tile, FIRST_NIBBLES, EIGHTS / NIBBLE_GROUPS)
+#define PLANES_TILE(rows, panels) TILE_OF(rows, panels, planes_tile, FIRST_CODES, 1)
 TILES(SINGLE_TILE)
-PLANES_TILES(PLANES_TILE)
 TILES(FOURS_TILE)
 TILES(EIGHTS_TILE)
 TILES(NIBBLES_TILE)
+PLANES_TILES(PLANES_TILE)
 
 INLINE void multiply_steps_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels)
 {
@@ -594,26 +597,50 @@ TILES(STEPS_TILE_FUNCTION)
 #define STEPS_ENTRY(rows, panels) TILE_ENTRY(steps_tile, rows, panels)
 static tile_row steps_tiles[TILE_ROWS + 1] = {TILES(STEPS_ENTRY)};
 #define SINGLE_ENTRY(rows, panels) TILE_ENTRY(single_tile, rows, panels)
-#define PLANES_ENTRY(rows, panels) TILE_ENTRY(planes_tile, rows, panels)
 #define FOURS_ENTRY(rows, panels) TILE_ENTRY(fours_tile, rows, panels)
 #define EIGHTS_ENTRY(rows, panels) TILE_ENTRY(eights_tile, rows, panels)
 #define NIBBLES_ENTRY(rows, panels) TILE_ENTRY(nibbles_tile, rows, panels)
+#define PLANES_ENTRY(rows, panels) TILE_ENTRY(planes_tile, rows, panels)
 static tile_row single_tiles[TILE_ROWS + 1] = {TILES(SINGLE_ENTRY)};
-static tile_row planes_tiles[TILE_ROWS + 1] = {PLANES_TILES(PLANES_ENTRY)};
 static tile_row fours_tiles[TILE_ROWS + 1] = {TILES(FOURS_ENTRY)};
 static tile_row eights_tiles[TILE_ROWS + 1] = {TILES(EIGHTS_ENTRY)};
 static tile_row nibbles_tiles[TILE_ROWS + 1] = {TILES(NIBBLES_ENTRY)};
+static tile_row planes_tiles[TILE_ROWS + 1] = {PLANES_TILES(PLANES_ENTRY)};
+
+#if WIDTH == 8
+#define JOINED_SINGLE_TILE(rows, panels) TILE_OF(rows, panels, joined_single_tile, JOINED, 1)
+#define JOINED_FOURS_TILE(rows, panels) TILE_OF(rows, panels, joined_fours_tile, JOINED, FOURS)
+#define JOINED_EIGHTS_TILE(rows, panels) TILE_OF(rows, panels, joined_eights_tile, JOINED, EIGHTS)
+TILES(JOINED_SINGLE_TILE)
+TILES(JOINED_FOURS_TILE)
+TILES(JOINED_EIGHTS_TILE)
+
+#define JOINED_SINGLE_ENTRY(rows, panels) TILE_ENTRY(joined_single_tile, rows, panels)
+#define JOINED_FOURS_ENTRY(rows, panels) TILE_ENTRY(joined_fours_tile, rows, panels)
+#define JOINED_EIGHTS_ENTRY(rows, panels) TILE_ENTRY(joined_eights_tile, rows, panels)
+static tile_row joined_single_tiles[TILE_ROWS + 1] = {TILES(JOINED_SINGLE_ENTRY)};
+static tile_row joined_fours_tiles[TILE_ROWS + 1] = {TILES(JOINED_FOURS_ENTRY)};
+static tile_row joined_eights_tiles[TILE_ROWS + 1] = {TILES(JOINED_EIGHTS_ENTRY)};
+#else
+#define joined_single_tiles single_tiles
+#define joined_fours_tiles fours_tiles
+#define joined_eights_tiles eights_tiles
+#endif
+
+static tile_row *find_tiles(ferry_matrix_kind of, int32_t together)
+{
+    const bool joined = of == FERRY_MATRIX_JOINED;
+    if (of == FERRY_MATRIX_NIBBLES) return nibbles_tiles;
+    if (of == FERRY_MATRIX_PLANES) return planes_tiles;
+    if (of == FERRY_MATRIX_STEPS) return steps_tiles;
+    if (together == 1) return joined ? joined_single_tiles : single_tiles;
+    if (together == FOURS) return joined ? joined_fours_tiles : fours_tiles;
+    return joined ? joined_eights_tiles : eights_tiles;
+}
 
 void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     const product job = new_product(y, ldy, x, matrix);
     const int32_t together = ((const pair_inputs *)x->extra)->together;
-    run_tiles(&job,
-              matrix->kind == FERRY_MATRIX_NIBBLES  ? nibbles_tiles
-              : matrix->kind == FERRY_MATRIX_PLANES ? planes_tiles
-              : matrix->kind == FERRY_MATRIX_STEPS  ? steps_tiles
-              : together == 1                       ? single_tiles
-              : together == FOURS                   ? fours_tiles
-                                                    : eights_tiles,
-              TILE_ROWS, 1);
+    run_tiles(&job, find_tiles(matrix->kind, together), TILE_ROWS, 1);
 }

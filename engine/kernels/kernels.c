@@ -66,13 +66,15 @@ static bool has_avx_vnni(void)
 #endif
 
 #define ENTRY(isa, kernel) .kernel = ferry_##kernel##_##isa,
-#define TABLE(name, LEVEL, product_isa, i8_isa, rest_isa, fast, has_extra, max_rows, max_planes, max_steps)            \
+#define TABLE(name, LEVEL, product_isa, i8_isa, rest_isa, fast, has_extra, max_rows, max_planes, takes_joined,         \
+              max_steps)                                                                                               \
     {FERRY_CPU_##LEVEL,                                                                                                \
      {.isa = #name,                                                                                                    \
       .fast_i8 = fast,                                                                                                 \
       .extra = has_extra ? &ferry_extra_##i8_isa : NULL,                                                               \
       .nibbles_rows = max_rows,                                                                                        \
       .planes_rows = max_planes,                                                                                       \
+      .joined = takes_joined,                                                                                          \
       .steps_rows = max_steps,                                                                                         \
       ENTRY(product_isa, product) FERRY_KERNEL_LIST_I8(ENTRY, i8_isa) FERRY_KERNEL_LIST_REST(ENTRY, rest_isa)}},
 

@@ -42,6 +42,7 @@ typedef enum ferry_matrix_kind {
     FERRY_MATRIX_INT8,
     FERRY_MATRIX_NIBBLES, /* products are upper bounds (product_i8); scales and multipliers are as for int8 */
     FERRY_MATRIX_PLANES,  /* int8 in two planes of nibbles (join_planes) */
+    FERRY_MATRIX_JOINED,  /* q + 128 in the panels of int8 (join_planes) */
     FERRY_MATRIX_STEPS    /* int8 in four bits: q = s·(u - 8), with a step s for every 32 inputs */
 } ferry_matrix_kind;
 
@@ -147,8 +148,8 @@ typedef struct ferry_kernels {
     int32_t nibbles_rows; /* largest number of rows for which nibble products are faster than int8 ones; 0: no nibble
                              products */
     int32_t planes_rows;  /* largest number of rows for which product_i8 takes planes, which it joins in registers */
-    int32_t steps_rows;   /* largest number of rows for which product_i8 takes steps. linear.h unpacks what it does not
-                             take */
+    bool joined;          /* of more rows it takes joined panels, q + 128; else panels of int8 */
+    int32_t steps_rows;   /* largest number of rows for which product_i8 takes steps; of more rows, panels of int8 */
     const ferry_extra_i8 *extra; /* NULL: int8 products need no additional data */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
@@ -173,9 +174,10 @@ typedef struct ferry_kernels {
      * with the same codes. */
     void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const ferry_matrix *matrix);
 
-    /* int8 [2·lines][16][4] of planes of `lines` lines: q + 128 = 16·upper + lower. A line of nibbles has two groups of
-     * inputs: the first in its bytes' lower halves, the second in their upper ones. 64-byte aligned. */
-    void (*join_planes)(int8_t *int8, const uint8_t *upper, const uint8_t *lower, size_t lines);
+    /* int8 [2·lines][16][4], q or joined q + 128, of planes of `lines` lines: q + 128 = 16·upper + lower. A line of
+     * nibbles has two groups of inputs: the first in its bytes' lower halves, the second in their upper ones. 64-byte
+     * aligned. */
+    void (*join_planes)(int8_t *int8, const uint8_t *upper, const uint8_t *lower, size_t lines, bool joined);
 
     /* Attention over the past of some heads; score and context of a row depend on that row alone and are the same bytes
      * on every ISA. y [heads, rows] with ldy, q row i of head h at q + i·ldq + h·width: y[h, i, j] = Σ_d q·k[j, d];
@@ -229,10 +231,10 @@ const ferry_kernels *const *ferry_kernels_available(void);
 /* ---- the ISAs that have kernels, and what this CPU can run ---- */
 
 /* Ascending: each one includes those before it of its architecture. (Only AVX-VNNI may be missing.)
- *     ISA(name, LEVEL, product, i8, rest, fast, extra, rows, planes, steps)
+ *     ISA(name, LEVEL, product, i8, rest, fast, extra, rows, planes, joined, steps)
  * product, i8, rest: the ISAs whose kernels it uses for products of floats, for int8, and for the rest (kernels.cmake
- * compiles no others); fast, rows, planes, steps: ferry_kernels.fast_i8, nibbles_rows, planes_rows, steps_rows; extra:
- * whether the int8 kernels define an ferry_extra_i8.
+ * compiles no others); fast, rows, planes, joined, steps: ferry_kernels.fast_i8, nibbles_rows, planes_rows,
+ * joined, steps_rows; extra: whether the int8 kernels define an ferry_extra_i8.
  */
 #define FERRY_ALL_ROWS INT32_MAX
 #if defined(__wasm__)
@@ -241,24 +243,25 @@ const ferry_kernels *const *ferry_kernels_available(void);
 #else
 #define FERRY_PLAIN_STEPS 3
 #endif
-#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0, 0, FERRY_PLAIN_STEPS)
+#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0, 0, false, FERRY_PLAIN_STEPS)
 #define FERRY_ISAS_X86_64(ISA)                                                                                         \
     /* with FMA and F16C */                                                                                            \
-    ISA(avx2, AVX2, avx2, avx2, avx2, true, true, FERRY_ALL_ROWS, 7, FERRY_ALL_ROWS)                                   \
+    ISA(avx2, AVX2, avx2, avx2, avx2, true, true, FERRY_ALL_ROWS, 2, true, FERRY_ALL_ROWS)                             \
     /* dot products of int8 in AVX2's registers */                                                                     \
-    ISA(avxvnni, AVX_VNNI, avx2, avxvnni, avx2, true, false, 8, FERRY_ALL_ROWS, 56)                                    \
+    ISA(avxvnni, AVX_VNNI, avx2, avxvnni, avx2, true, false, 8, FERRY_ALL_ROWS, false, 56)                             \
     /* F, BW, DQ and VL */                                                                                             \
-    ISA(avx512, AVX512, avx512, avx512, avx512, true, true, FERRY_ALL_ROWS, 7, FERRY_ALL_ROWS)                         \
-    ISA(avx512vnni, AVX512_VNNI, avx512, avx512vnni, avx512, true, false, 8, FERRY_ALL_ROWS, 56)                       \
+    ISA(avx512, AVX512, avx512, avx512, avx512, true, true, FERRY_ALL_ROWS, 7, false, FERRY_ALL_ROWS)                  \
+    ISA(avx512vnni, AVX512_VNNI, avx512, avx512vnni, avx512, true, false, 8, FERRY_ALL_ROWS, false, 56)                \
     /* tiles of int8, which the process is permitted to use */                                                         \
-    ISA(amx, AMX, avx512, amx, avx512, true, false, 8, 3, 8)
+    ISA(amx, AMX, avx512, amx, avx512, true, false, 8, 3, false, 8)
 #define FERRY_ISAS_AARCH64(ISA)                                                                                        \
-    ISA(neon, NEON, neon, neon, neon, false, false, 0, 0, 32)                                                          \
-    ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, 4, FERRY_ALL_ROWS, 32)                      \
+    ISA(neon, NEON, neon, neon, neon, false, false, 0, 0, false, 32)                                                   \
+    ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, 4, FERRY_ALL_ROWS, false, 32)               \
     /* products of matrices of int8 */                                                                                 \
-    ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1, 1, 1)
+    ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1, 1, false, 1)
 /* Only in builds with OpenBLAS, which chooses among kernels of its own. */
-#define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0, 0, FERRY_PLAIN_STEPS)
+#define FERRY_ISAS_OPENBLAS(ISA)                                                                                       \
+    ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0, 0, false, FERRY_PLAIN_STEPS)
 
 /* The kernels of an ISA: `product`, those for int8, and the rest. */
 #define FERRY_KERNEL_LIST_I8(KERNEL, isa)                                                                              \
@@ -302,7 +305,7 @@ const ferry_kernels *const *ferry_kernels_available(void);
 #endif
 
 #define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
-#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, extra, rows, planes, steps)            \
+#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, extra, rows, planes, joined, steps)    \
     extern const ferry_extra_i8 ferry_extra_##i8_isa;                                                                  \
     FERRY_DECLARE_KERNEL(product_isa, product)                                                                         \
     FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, i8_isa)                                                                 \
@@ -310,12 +313,12 @@ const ferry_kernels *const *ferry_kernels_available(void);
 FERRY_ISAS(FERRY_DECLARE_KERNELS)
 
 /* "plain, openblas, avx2, …" */
-#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, extra, rows, planes, steps) ", " #name
+#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, extra, rows, planes, joined, steps) ", " #name
 #define FERRY_ISA_NAMES                                                                                                \
     "plain" FERRY_ISAS_OPENBLAS(FERRY_ISA_NEXT_NAME) FERRY_ISAS_X86_64(FERRY_ISA_NEXT_NAME)                            \
         FERRY_ISAS_AARCH64(FERRY_ISA_NEXT_NAME)
 
-#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, extra, rows, planes, steps) FERRY_CPU_##LEVEL,
+#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, extra, rows, planes, joined, steps) FERRY_CPU_##LEVEL,
 typedef enum ferry_cpu_level {
     FERRY_ISAS_PLAIN(FERRY_ISA_LEVEL) FERRY_ISAS_X86_64(FERRY_ISA_LEVEL) FERRY_ISAS_AARCH64(FERRY_ISA_LEVEL)
 } ferry_cpu_level;

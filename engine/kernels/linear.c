@@ -14,8 +14,8 @@ enum { SHARED_BYTES = 128 << 10, PIECE_BYTES = 32 << 10, PIECE_COLUMNS = 4 * FER
 /* Maximum cost of a piece in int8 multiply-adds; one of floats counts as four. Milliseconds: a product can be stopped
  * between two pieces. */
 #define PIECE_COST ((int64_t)1 << 29)
-/* Planes and steps are unpacked in pieces of about UNPACKED_BYTES of int8, which stay in the core's own cache. */
-enum { UNPACKED_BYTES = 32 << 10 };
+/* Planes and steps are unpacked in pieces of about UNPACKED_BYTES of int8, which stay in the second-level cache. */
+enum { UNPACKED_BYTES = 64 << 10 };
 /* The input rows are copied if there are at least SPREAD_ROWS and their stride is a multiple of SPREAD_STRIDE (cache
  * set conflicts). */
 enum { SPREAD_ROWS = 4, SPREAD_STRIDE = 128 };
@@ -34,6 +34,7 @@ static const int32_t cell_inputs[] = {[FERRY_MATRIX_FLOATS] = 1,
                                       [FERRY_MATRIX_INT8] = FERRY_INT8_GROUP,
                                       [FERRY_MATRIX_NIBBLES] = FERRY_NIBBLE_GROUP,
                                       [FERRY_MATRIX_PLANES] = FERRY_NIBBLE_GROUP,
+                                      [FERRY_MATRIX_JOINED] = FERRY_INT8_GROUP,
                                       [FERRY_MATRIX_STEPS] = FERRY_NIBBLE_GROUP};
 
 void ferry_matrix_shape(ferry_matrix_kind kind, int32_t N, int32_t K, int64_t shape[3])
@@ -189,14 +190,15 @@ static int32_t unpacked_columns(int32_t K)
 static void multiply_unpacked(const products *p, float *y, size_t ldy, const ferry_matrix *matrix, int8_t *unpacked)
 {
     const ferry_kernels *kernels = p->context->kernels;
+    const bool joined = matrix->kind == FERRY_MATRIX_PLANES && kernels->joined;
     const int32_t step = unpacked_columns(matrix->K);
     for (int32_t first = 0; first < matrix->N; first += step) {
         const int32_t count = matrix->N - first < step ? matrix->N - first : step;
         ferry_matrix part = ferry_matrix_columns(matrix, first, count);
         const size_t bytes = ferry_matrix_panels(&part) * ferry_panel_bytes(&part);
         const uint8_t *next[] = {part.nibbles + bytes, part.lower != NULL ? part.lower + bytes : NULL};
-        ferry_matrix_unpack(kernels, &part, unpacked);
-        part.kind = FERRY_MATRIX_INT8;
+        ferry_matrix_unpack(kernels, &part, joined, unpacked);
+        part.kind = joined ? FERRY_MATRIX_JOINED : FERRY_MATRIX_INT8;
         part.int8 = unpacked;
         part.lower = NULL;
         for (int32_t at = 0; at < count; at += step / 2) {
@@ -313,11 +315,11 @@ ferry_status ferry_matrix_begin(ferry_matrix *matrix, const ferry_kernels *kerne
 
 /* ---- rows of a matrix ---- */
 
-void ferry_matrix_unpack(const ferry_kernels *kernels, const ferry_matrix *matrix, int8_t *int8)
+void ferry_matrix_unpack(const ferry_kernels *kernels, const ferry_matrix *matrix, bool joined, int8_t *int8)
 {
     const size_t panels = ferry_matrix_panels(matrix), bytes = ferry_panel_bytes(matrix);
     if (matrix->kind == FERRY_MATRIX_PLANES) {
-        kernels->join_planes(int8, matrix->nibbles, matrix->lower, panels * bytes / FERRY_LINE_BYTES);
+        kernels->join_planes(int8, matrix->nibbles, matrix->lower, panels * bytes / FERRY_LINE_BYTES, joined);
         return;
     }
     for (size_t i = 0; i < panels; i++)

@@ -98,8 +98,9 @@ static inline int32_t ferry_planes_code(const uint8_t *upper, const uint8_t *low
     return ((upper[at] >> shift & 15) << 4 | (lower[at] >> shift & 15)) - 128;
 }
 
-/* A matrix of planes or steps → its int8 panels, [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned. */
-void ferry_matrix_unpack(const ferry_kernels *kernels, const ferry_matrix *matrix, int8_t *int8);
+/* A matrix of planes or steps → its int8 panels, [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned; `joined`: of planes, q + 128.
+ */
+void ferry_matrix_unpack(const ferry_kernels *kernels, const ferry_matrix *matrix, bool joined, int8_t *int8);
 
 /* Row n of W: y [K]. With a multiplier y = q·(1 / multiplier), as in Marian's embeddings. */
 void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y);

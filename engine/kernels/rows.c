@@ -643,16 +643,26 @@ void FERRY_KERNEL(widen_f16)(float *y, const uint16_t *x, size_t n)
 typedef uint8_t byte_cells __attribute__((vector_size(4 * WIDTH), may_alias));
 typedef uint16_t half_cells __attribute__((vector_size(4 * WIDTH), may_alias)); /* x86 shifts no bytes */
 
-void FERRY_KERNEL(join_planes)(int8_t *int8, const uint8_t *upper, const uint8_t *lower, size_t lines)
+INLINE void join_lines(int8_t *int8, const uint8_t *upper, const uint8_t *lower, size_t lines, bool joined)
 {
     for (; lines > 0; lines--, int8 += 2 * FERRY_LINE_BYTES, upper += FERRY_LINE_BYTES, lower += FERRY_LINE_BYTES)
         UNROLL for (int i = 0; i < FERRY_LINE_BYTES; i += 4 * WIDTH)
         {
-            const byte_cells high = *(const byte_cells *)(upper + i) ^ 0x88, /* - 128 */
-                low = *(const byte_cells *)(lower + i);
-            *(byte_cells *)(int8 + i) = ((byte_cells)((half_cells)high << 4) & 0xf0) | (low & 0x0f);
-            *(byte_cells *)(int8 + FERRY_LINE_BYTES + i) = (high & 0xf0) | ((byte_cells)((half_cells)low >> 4) & 0x0f);
+            const byte_cells high = *(const byte_cells *)(upper + i) ^ (uint8_t)(joined ? 0 : 0x88),
+                             low = *(const byte_cells *)(lower + i);
+            const byte_cells swapped =
+                ((byte_cells)((half_cells)high << 4) ^ low) & 0xf0; /* upper of the first, lower of the second */
+            *(byte_cells *)(int8 + i) = low ^ swapped;
+            *(byte_cells *)(int8 + FERRY_LINE_BYTES + i) = high ^ (byte_cells)((half_cells)swapped >> 4);
         }
+}
+
+void FERRY_KERNEL(join_planes)(int8_t *int8, const uint8_t *upper, const uint8_t *lower, size_t lines, bool joined)
+{
+    if (joined)
+        join_lines(int8, upper, lower, lines, true);
+    else
+        join_lines(int8, upper, lower, lines, false);
 }
 
 /* s·(u - 8) modulo 2^8 of each byte u < 16. step: s in both halves of a cell; eight: 8 s in its bytes. */

@@ -164,7 +164,7 @@ static const int8_t *read_codes(const converter *state, const ferry_import_tenso
 {
     const ferry_matrix panel = ferry_matrix_columns(tensor->packed, n, count);
     if (panel.kind == FERRY_MATRIX_INT8) return panel.int8;
-    ferry_matrix_unpack(ferry_kernels_find("plain"), &panel, state->code_panel);
+    ferry_matrix_unpack(ferry_kernels_find("plain"), &panel, false, state->code_panel);
     return state->code_panel;
 }
 

@@ -152,8 +152,11 @@ TEST(planes_are_joined)
         EACH_ISA(k)
         {
             memset(joined, 0x55, PANEL + 1);
-            (*k)->join_planes(joined, upper, lower, K / FERRY_NIBBLE_GROUP);
+            (*k)->join_planes(joined, upper, lower, K / FERRY_NIBBLE_GROUP, false);
             assert_memory_equal(joined, codes, PANEL);
+            assert_int_equal(joined[PANEL], 0x55);
+            (*k)->join_planes(joined, upper, lower, K / FERRY_NIBBLE_GROUP, true);
+            for (int32_t i = 0; i < PANEL; i++) assert_int_equal((uint8_t)joined[i], codes[i] + 128);
             assert_int_equal(joined[PANEL], 0x55);
         }
     }
