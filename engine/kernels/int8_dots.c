@@ -211,8 +211,10 @@ INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, c
     const size_t panel_size = lines * FERRY_LINE_BYTES;
     for (size_t left = lines; left > 0; left--, x += NIBBLE_GROUPS * rows * GROUP, w += FERRY_LINE_BYTES) {
         /* One row: the whole next group of panels, into the first-level cache. */
-        UNROLL for (int p = 0; rows == 1 && p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 3);
-        if (rows > 1) prefetch_lines(&next, left, panels);
+        if (rows == 1)
+            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 3);
+        else
+            prefetch_lines(&next, left, panels);
         next.at += next.step;
         add_step(acc, rows, panels, x, w, FIRST_NIBBLES, panel_size);
         add_step(acc + second, rows, panels, x + rows * GROUP, w, SECOND_NIBBLES, panel_size);
