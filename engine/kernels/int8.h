@@ -100,7 +100,7 @@ typedef struct row_lanes {
     bool nibbles;
     int32_t *starts; /* of the row's sums of 32 inputs, `stride` apart; NULL: not needed */
     size_t stride;
-    int32_t before; /* Σ x̂ before the current 32 inputs */
+    int_vec before; /* `sums` before the current 32 inputs */
 } row_lanes;
 
 INLINE int32_t add_lanes(int_vec x)
@@ -139,10 +139,9 @@ INLINE int_vec round_clamped(vec x)
 INLINE void end_half(row_lanes *row, int32_t k)
 {
     if (row->starts == NULL || k % FERRY_STEP_INPUTS == 0) return;
-    const int32_t sum = add_lanes(row->sums);
-    *row->starts = 8 * (row->before - sum);
+    *row->starts = 8 * add_lanes(row->before - row->sums);
     row->starts += row->stride;
-    row->before = sum;
+    row->before = row->sums;
 }
 
 /* int8 [16] = x̂ of x [16]. */

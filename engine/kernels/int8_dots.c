@@ -220,9 +220,10 @@ INLINE void accumulate_lines(sum_vec *acc, int rows, int panels, int chains, con
     ahead next_lower = {next.at - w + lower, next.step, next.skip};
     for (size_t left = lines; left > 0; left--, x += NIBBLE_GROUPS * rows * GROUP) {
         /* One row of nibbles: the whole next group of panels, into the first-level cache. */
-        const bool whole = rows == 1 && first == FIRST_NIBBLES;
-        UNROLL for (int p = 0; whole && p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 3);
-        if (!whole) prefetch_lines(&next, left, panels);
+        if (rows == 1 && first == FIRST_NIBBLES)
+            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 3);
+        else
+            prefetch_lines(&next, left, panels);
         if (first == FIRST_CODES) prefetch_lines(&next_lower, left, panels);
         add_step(acc, rows, panels, x, w, lower, first, panel_size);
         add_step(acc + second, rows, panels, x + rows * GROUP, w, lower, (kind)(first + 1), panel_size);
