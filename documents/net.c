@@ -8,6 +8,7 @@
 #include "characters.h"
 #include "document_parts.h"
 #include "net_tokens.h"
+#include "placeholders.h"
 #include "tokenizer/unicode.h"
 
 /* Bytes of document->text that become a span. */
@@ -210,17 +211,6 @@ static bool is_tag(ferry_view inside)
     return inside.size > 2 && (inside.data[inside.size - 1] == '/' || (value != NULL && is_one_of(value[1], "\"'")));
 }
 
-/* "{see the note below}", "{help me!}": words that are a remark, three or with a sign at their end. */
-static bool is_remark(ferry_view group)
-{
-    size_t blanks = 0;
-    for (size_t i = 1; i + 1 < group.size; i++) {
-        if (!is_word(group.data[i]) && !is_one_of(group.data[i], " .,'!?-")) return false;
-        blanks += group.data[i] == ' ';
-    }
-    return blanks > 1 || (blanks > 0 && is_one_of(group.data[group.size - 2], ".!?"));
-}
-
 /* The end of the group that begins at `at` of a run of text that ends at `end`, or 0; *last: a span, where to look for
  * its end. *size > 0: these first marks of it belong to a word. */
 static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *size)
@@ -232,7 +222,7 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
     *size = 0;
     if (c == '{') {
         found = end_of_braces(n, at, last);
-        return found > 0 && is_remark(text_of(n, at, found)) ? 0 : found;
+        return found > 0 && ferry_is_remark(text_of(n, at, found)) ? 0 : found;
     }
     if (is_one_of(c, "BCFILX") && next == '<' && (at == 0 || !is_word(text.data[at - 1])))
         return find_after(n, at + 2, ">", "< \t\n\r", last);                       /* of manual pages: B<ls> */

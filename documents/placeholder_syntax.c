@@ -36,17 +36,22 @@ size_t ferry_find_argument_type(ferry_view text, size_t at)
     return ferry_name_is_listed(view_part(text, type, skip(text, type, is_letter, 16)), types) ? type : 0;
 }
 
-/* {name}; not a remark: of three words or more, or with a sign at its end. */
+bool ferry_is_remark(ferry_view group)
+{
+    size_t blanks = 0, end = group.size - 1 - (group.data[group.size - 2] == '\\'); /* \{…\} */
+    for (size_t i = 1; i < end; i++) {
+        if (!is_word(group.data[i]) && !is_one_of(group.data[i], " .,'!?-")) return false;
+        blanks += group.data[i] == ' ';
+    }
+    return blanks > 1 || (blanks > 0 && is_one_of(group.data[end - 1], ".!?"));
+}
+
+/* {name}; not a remark. */
 static size_t find_braces(ferry_view text, size_t at)
 {
     const size_t end = find_nested(text, at);
-    size_t blanks = 0, i = at + 1;
-    if (ferry_find_argument_type(text, at) > 0) return end;
-    for (; i + 1 < end && (is_letter(text.data[i]) || is_one_of(text.data[i], " .,'!?-")); i++)
-        blanks += text.data[i] == ' ';
-    if (i + 2 == end && text.data[i] == '\\') i++; /* \{…\} */
-    const bool ends = i > at + 1 && is_one_of(text.data[skip_set(text, i - 1, "\\") - 1], ".!?");
-    return i + 1 == end && (blanks > 1 || (blanks > 0 && ends)) ? 0 : end;
+    if (end == 0 || ferry_find_argument_type(text, at) > 0) return end;
+    return ferry_is_remark(view_part(text, at, end)) ? 0 : end;
 }
 
 /* What ends with the next `end` in its line, after `least` bytes: formulas, code, templates, <#if x> </#if>. */

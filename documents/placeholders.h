@@ -74,6 +74,8 @@ size_t ferry_find_address(ferry_view text, size_t at);
 size_t ferry_find_placeholder(ferry_view text, size_t at, bool formulas);
 /* Where the type of an argument of ICU begins, "{day, date, long}", whose "{" is at byte `at`. */
 size_t ferry_find_argument_type(ferry_view text, size_t at);
+/* Whether a group in braces is words of a remark, three or with a sign at their end: "{see the note below}". */
+bool ferry_is_remark(ferry_view group);
 /* The bytes at the end of a text that are a word without a small vowel, of three at most: "m", "H", "CO", "10". 0: it
  * is another word, at which what is raised is a note. */
 size_t ferry_unit_size(ferry_view text);
