@@ -8,6 +8,7 @@
 #include "base/tensor.h"
 #include "engine/kernels/coarse.h"
 #include "engine/kernels/linear.h"
+#include "feedback.h"
 #include "gguf_write.h"
 #include "plan_tensors.h"
 #include "steps.h"
@@ -151,6 +152,9 @@ typedef struct converter {
     uint8_t *planes;      /* [capacity] of code_panel: the upper one, then the lower one */
     bool lower;           /* the lower plane is written */
     float *scales;        /* [largest N] */
+    float *feedback;      /* of a matrix of steps, [FERRY_FEEDBACK_INPUTS, …] for each so many inputs */
+    float *columns;       /* [capacity / 16, FERRY_FEEDBACK_INPUTS]: another matrix, transposed */
+    bool has_feedback;    /* whether it was found for the current matrix */
     ferry_arena arena;    /* all of these */
 } converter;
 
@@ -255,6 +259,32 @@ static ferry_status read_rows(const converter *state, const ferry_import_tensor 
     if (finite) return FERRY_OK;
     if (type == FERRY_F64) return refuse(tensor, "a value is not finite, or too large for f32", error);
     return refuse(tensor, "a value is not finite: training broke the weights, or the file is damaged", error);
+}
+
+/* state->feedback: the matrices of a matrix of steps whose numbers are to be rounded. */
+static ferry_status solve_feedback(converter *state, const ferry_import_tensor *tensor, ferry_error *error)
+{
+    bool by_outputs;
+    const ferry_import_tensor *source = ferry_feedback_source(state->plan, tensor, &by_outputs);
+    float *C = state->feedback, *columns = state->columns;
+    state->has_feedback = source != NULL && !has_steps(tensor);
+    for (int32_t at = 0, count; at < tensor->K && state->has_feedback; at += count, C += count * count) {
+        count = tensor->K - at < FERRY_FEEDBACK_INPUTS ? tensor->K - at : FERRY_FEEDBACK_INPUTS;
+        memset(C, 0, (size_t)count * (size_t)count * sizeof *C);
+        const int32_t first = by_outputs ? at : 0, end = by_outputs ? at + count : source->N, K = source->K;
+        for (int32_t n = first; n < end; n += FERRY_LANES) {
+            const int32_t rows = end - n < FERRY_LANES ? end - n : FERRY_LANES;
+            FERRY_TRY(read_rows(state, source, n, rows, error));
+            if (!by_outputs) ferry_feedback_add(C, count, state->rows + at, rows, K);
+            for (int32_t i = 0; by_outputs && i < rows * K; i++)
+                columns[i % K * count + n - at + i / K] = state->rows[i];
+        }
+        for (int32_t k = 0; by_outputs && k < K; k += FERRY_LANES)
+            ferry_feedback_add(C, count, columns + (size_t)k * (size_t)count, K - k < FERRY_LANES ? K - k : FERRY_LANES,
+                               count);
+        ferry_feedback_solve(C, count);
+    }
+    return FERRY_OK;
 }
 
 /* Releases pages of the source that were read. A matrix that is read across its rows needs all of its pages until its
@@ -364,7 +394,7 @@ static ferry_status pack_steps(converter *state, const ferry_import_tensor *tens
         int8_t *steps = state->steps + (size_t)r * groups, *q = state->codes + (size_t)r * K;
         const float scale = state->scales[n + r];
         for (size_t k = 0; k < K && !is_codes(tensor); k++) row[k] /= scale;
-        ferry_steps_quantize(row, tensor->K, steps, q);
+        ferry_steps_quantize(row, tensor->K, state->has_feedback ? state->feedback : NULL, steps, q);
         for (size_t k = 0; k < K; k++) {
             const double w = (double)row[k] * (double)scale;
             add_loss(sum, w, w - (double)(steps[k / FERRY_STEP_INPUTS] * q[k]) * (double)scale);
@@ -464,6 +494,7 @@ static ferry_status write_tensor(converter *state, const ferry_import_tensor *te
     float lost = 0;
     state->lower = false;
     state->released = 0;
+    if (kind == FERRY_MATRIX_STEPS) FERRY_TRY(solve_feedback(state, tensor, error));
     for (int64_t at = 0; at < tensor->N; at += step) {
         const int32_t n = (int32_t)at, rows = tensor->N - n < step ? tensor->N - n : step;
         FERRY_TRY(write_block(state, tensor, type, n, rows, &sum, error));
@@ -511,6 +542,7 @@ static ferry_status allocate(converter *state, ferry_error *error)
         if (panel > capacity) capacity = panel;
         if (tensor->form == FERRY_IMPORT_MATRIX && (size_t)tensor->N > rows) rows = (size_t)tensor->N;
     }
+    const size_t feedback = state->options->four_bits ? capacity / FERRY_LANES * FERRY_FEEDBACK_INPUTS : 1;
     bool failed = false;
     state->rows = ferry_arena_take(&state->arena, capacity, sizeof *state->rows, &failed);
     state->panel = ferry_arena_take(&state->arena, capacity, sizeof *state->panel, &failed);
@@ -520,6 +552,8 @@ static ferry_status allocate(converter *state, ferry_error *error)
     state->code_panel = ferry_arena_take(&state->arena, capacity, 1, &failed);
     state->planes = ferry_arena_take(&state->arena, capacity, 1, &failed);
     state->scales = ferry_arena_take(&state->arena, rows, sizeof *state->scales, &failed);
+    state->feedback = ferry_arena_take(&state->arena, feedback, sizeof *state->feedback, &failed);
+    state->columns = ferry_arena_take(&state->arena, feedback, sizeof *state->columns, &failed);
     if (!failed) return FERRY_OK;
     return ferry_fail_memory(error, "a panel of a matrix", capacity, sizeof *state->rows);
 }

@@ -93,7 +93,7 @@ static void add_steps(builder *b, const char *name, const float *weight, int32_t
         const int32_t r = n % 16;
         ferry_int8_quantize(weight + n * K, K, q + r * K, &scales[n]);
         for (int32_t k = 0; k < K; k++) row[k] = weight[n * K + k] / scales[n];
-        ferry_steps_quantize(row, K, steps + r * (K / 32), q + r * K);
+        ferry_steps_quantize(row, K, NULL, steps + r * (K / 32), q + r * K);
         if (b->model.steps == SMALL_STEPS_LIE) memset(steps + r * (K / 32), n % 2 == 0 ? 127 : -128, (size_t)K / 32);
         if (r == 15 || n == N - 1) ferry_steps_pack(panels + ferry_steps_size(n - r, K), steps, q, r + 1, K);
     }
