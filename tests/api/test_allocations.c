@@ -28,7 +28,8 @@ static ferry_model *open_model(ferry_type type)
     for (int32_t i = 0; i < LISTED * VOCAB; i++)
         ids[i] = i / LISTED % (VOCAB / LISTED - 1) + i % LISTED * (VOCAB / LISTED);
     const small_shortlist shortlist = {.first = 20, .offsets = offsets, .ids = ids, .count = LISTED * VOCAB};
-    const small_model shape = {.vocab = VOCAB, .type = type, .shortlist = &shortlist};
+    const small_coarse coarse = type == FERRY_I8 ? SMALL_COARSE : SMALL_NO_COARSE; /* planes, which have a bound */
+    const small_model shape = {.vocab = VOCAB, .type = type, .coarse = coarse, .shortlist = &shortlist};
     for (int32_t s = 0; s < SENTENCES; s++)
         for (int32_t i = 0; i < LONGEST; i++) source_ids[s][i] = (s * 577 + i * 131) % VOCAB;
     return open_small_model(&shape, NULL);
