@@ -602,7 +602,7 @@ TEST(test_refused_models)
     made_refuse(&m, "revision 8 of TransformerSpec is newer");
     m = made_base();
     m.config = "{\"quantization_type\": 1}";
-    made_refuse(&m, "'quantization_type' 1: weights of 4 bits");
+    made_refuse(&m, "'quantization_type' is not supported: weights of 4 bits, found 1");
     m = made_base();
     for (made_find(&m, "decoder/num_heads")->value = 0; made_find(&m, "decoder/num_heads")->value < 10;
          made_find(&m, "decoder/num_heads")->value += 3)

@@ -137,7 +137,7 @@ TEST(test_forms_of_fsmt)
     /* As fairseq's conversion wrote it. */
     const edit nested = {"config.json", "{", "{\"decoder\": {\"vocab_size\": 300, \"bos_token_id\": 2}, "};
     check_same_tensors(converted(variant(source, &nested, 1)), converted(source));
-    refuse_edit(source, "config.json", "{", "{\"encoder\": {}, ", FERRY_ERROR_UNSUPPORTED, "a nested 'encoder'");
+    refuse_edit(source, "config.json", "{", "{\"encoder\": {\"d_model\": 8}, ", FERRY_ERROR_UNSUPPORTED, "'encoder' is not supported: sizes in a nested object");
     refuse_edit(source, "config.json", "{", "{\"vocab_size\": 282, ", FERRY_ERROR_UNSUPPORTED, "vocab_size");
     refuse_edit(source, "config.json", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true",
                 FERRY_ERROR_FORMAT, "'tie_word_embeddings' with src_vocab_size 282 but tgt_vocab_size 300");
@@ -195,7 +195,7 @@ TEST(test_text_of_fsmt)
     };
     static const refused_edit bad[] = {
         {"tokenizer_config.json", "\"do_lower_case\": false", "\"do_lower_case\": true", FERRY_ERROR_UNSUPPORTED,
-         "…tokenizer_config.json: 'do_lower_case' true is not supported"},
+         "…tokenizer_config.json: 'do_lower_case' is not supported: expected false, found true"},
         {"tokenizer_config.json", "\"en\",", "", FERRY_ERROR_FORMAT,
          "…tokenizer_config.json: 'langs': expected two languages"},
         {"tokenizer_config.json", "\"en\",", "\"en\", \"ru\",", FERRY_ERROR_FORMAT,

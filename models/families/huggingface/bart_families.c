@@ -335,11 +335,7 @@ static ferry_status read_fsmt_text(ferry_import_plan *plan, ferry_json config, f
     static const char *const silent[] = {"<s>", "<pad>", "</s>", "<unk>", NULL};
     ferry_tokenizer_config *text = &plan->text;
     ferry_json tokenizer, from, to;
-    bool lower = false;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
-    FERRY_TRY(ferry_json_bool(tokenizer, "do_lower_case", &lower, error));
-    if (lower)
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'do_lower_case' true is not supported", tokenizer.file);
     FERRY_TRY(ferry_import_json(plan, "vocab-src.json", &from, error));
     FERRY_TRY(ferry_import_json(plan, "vocab-tgt.json", &to, error));
     FERRY_TRY(read_vocabularies(plan, from, to, silent, error));
