@@ -190,6 +190,7 @@ TEST(test_tokenizer_classes)
         {{{file, class, ""}}, "origin.kind huggingface-m2m100"},
         {{{file, class, CLASS "\"FancyTokenizer\","}},
          "…tokenizer_config.json: 'tokenizer_class' is not supported: expected M2M100Tokenizer NllbTokenizer "
+         "SMALL100Tokenizer "
          "PreTrainedTokenizerFast TokenizersBackend, found FancyTokenizer"},
         {{{file, class, CLASS "\"T5TokenizerFast\","}}, "…found T5Tokenizer"},
         {{{file, class, CLASS "\"M2M100TokenizerFastFast\","}}, "…'tokenizer_class' is not"},
