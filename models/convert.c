@@ -7,6 +7,7 @@
 #include "models/plan/plan.h"
 #include "models/text/language_tags.h"
 #include "models/text/segmenters.h"
+#include "models/families/choices.h"
 #include "models/families/families.h"
 
 static bool is_weights(const char *name)
@@ -100,6 +101,8 @@ static ferry_status read_source(ferry_import_plan *plan, ferry_error *error)
             plan->source->path);
     FERRY_TRY(check_one_model(plan, error));
     FERRY_TRY(ferry_import_optional_json(plan, "config.json", &config, error));
+    if (ferry_import_is_export_layout(plan, config))
+        FERRY_TRY(ferry_check_choices(config, FERRY_CHOICE_CONFIG, FERRY_CHOICES_EXPORT, error));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (kinds[i].is(plan, config)) return kinds[i].read(plan, config, error);
     return fail_unknown(plan, config, error);

@@ -37,6 +37,10 @@ ferry_status ferry_import_activation(const char *file, const char *name, ferry_a
                                      ferry_error *error);
 /* Head width and attention scale, for stack->heads. Errors: FORMAT. */
 ferry_status ferry_import_split_heads(const char *file, int32_t d_model, ferry_stack *stack, ferry_error *error);
+/* bart_families.c */
+/* Whether the files are those of SMaLL-100, whose sources begin with the tag of the target language;
+ * `tokenizer_class` is that of tokenizer_config.json, or "". */
+bool ferry_import_is_small100(const ferry_import_plan *plan, const char *tokenizer_class);
 /* t5.c */
 /* MADLAD's pieces "<2de>", which are prompts for a target language. */
 ferry_status ferry_import_madlad_tags(ferry_import_plan *plan, ferry_error *error);

@@ -26,6 +26,7 @@ TEST(test_families)
         {.folder = "families/mbart25", .from = "en", .to = "de_DE"},
         {.folder = "families/mbart25", .from = "en_XX"},
         {.folder = "families/fsmt"},
+        {.folder = "families/small100", .to = "de"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         golden row = rows[i];

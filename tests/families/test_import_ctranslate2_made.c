@@ -408,6 +408,16 @@ TEST(test_languages)
         m.vocabulary = rows[i][0];
         check_made(&m, rows[i][1]);
     }
+    /* SMaLL-100's tokenizer beside the model: the target's tag before the source. */
+    static const char *const small[][2] = {{"tokenization_small100.py", ""},
+                                           {"tokenizer_config.json", "{\"tokenizer_class\": \"SMALL100Tokenizer\"}"}};
+    for (size_t i = 0; i < COUNT(small); i++) {
+        m.vocabulary = rows[1][0];
+        char *directory = made_write(&m);
+        write_text(directory, small[i][0], small[i][1]);
+        check_file_keys(converted(directory), "languages.names __en__ en eng|__ceb__ ceb; languages.target_ids 4 5; "
+                                              "languages.source_tag none; languages.target_tag prefix");
+    }
     /* An Argos package's pair counts only where there are no tags. */
     for (int i = 0; i < 2; i++) {
         m.vocabulary = rows[i][0];
@@ -602,7 +612,7 @@ TEST(test_refused_models)
     made_refuse(&m, "revision 8 of TransformerSpec is newer");
     m = made_base();
     m.config = "{\"quantization_type\": 1}";
-    made_refuse(&m, "'quantization_type' 1: weights of 4 bits");
+    made_refuse(&m, "'quantization_type' is not supported: weights of 4 bits, found 1");
     m = made_base();
     for (made_find(&m, "decoder/num_heads")->value = 0; made_find(&m, "decoder/num_heads")->value < 10;
          made_find(&m, "decoder/num_heads")->value += 3)

@@ -334,16 +334,16 @@ TEST(test_families_refused)
 TEST(test_choices_refused)
 {
     static const refused_edit rows[] = {
-        {"config.json", "{", "{\"auto_map\": {}, ", FERRY_ERROR_UNSUPPORTED, "…'auto_map'"},
+        {"config.json", "{", "{\"auto_map\": {\"AutoModel\": \"a.B\"}, ", FERRY_ERROR_UNSUPPORTED, "…'auto_map'"},
         {"config.json", "{", "{\"tie_encoder_decoder\": true, ", FERRY_ERROR_UNSUPPORTED,
-         "…'tie_encoder_decoder' true is not supported"},
+         "…'tie_encoder_decoder' is not supported"},
         {"config.json", "\"is_encoder_decoder\": true", "\"is_encoder_decoder\": false", FERRY_ERROR_UNSUPPORTED,
-         "…'is_encoder_decoder' false is not supported"},
+         "…'is_encoder_decoder' is not supported: expected true, found false"},
         {"config.json", "{", "{\"pruned_heads\": {\"1\": [0]}, ", FERRY_ERROR_UNSUPPORTED, "…'pruned_heads'"},
         {"config.json", "T5ForConditionalGeneration", "T5EncoderModel", FERRY_ERROR_UNSUPPORTED,
          "…architecture 'T5EncoderModel' does not translate"},
         {"config.json", NULL, "{\"architectures\": []}", FERRY_ERROR_UNSUPPORTED, "…found 'nothing'"},
-        {"tokenizer_config.json", "T5Tokenizer", "ByT5Tokenizer", FERRY_ERROR_UNSUPPORTED, "…ByT5 is not supported"},
+        {"tokenizer_config.json", "T5Tokenizer", "ByT5Tokenizer", FERRY_ERROR_UNSUPPORTED, "…found ByT5Tokenizer"},
     };
     static const saying accepted[] = {
         {{{"config.json", "{", "{\"pruned_heads\": {}, \"tie_encoder_decoder\": false, \"encoder\": null, "}},

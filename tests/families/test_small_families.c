@@ -110,6 +110,40 @@ TEST(test_languages_of_mbart25)
     }
 }
 
+/* ---- SMaLL-100 ---- */
+
+/* Published directories have M2M-100's class, and the program of the tokenizer. */
+TEST(test_forms_of_small100)
+{
+    static const char keys[] =
+        "origin.kind huggingface-small100; languages.source_tag none; languages.target_tag prefix; "
+        "decoding.forced_first_id -1; languages.default_target -1";
+    const edit class = {"tokenizer_config.json", "SMALL100Tokenizer", "M2M100Tokenizer"};
+    char *source = data_file("families/small100"), *other = variant(source, &class, 1);
+    check_file_keys(converted(source), keys);
+    check_file_keys(converted(other), "origin.kind huggingface-m2m100; languages.source_tag prefix; "
+                                      "languages.target_tag first");
+    write_text(other, "tokenization_small100.py", "class SMALL100Tokenizer:\n");
+    check_file_keys(converted(other), keys);
+}
+
+/* Any target, and no source is asked for. A given beginning is text alone. */
+TEST(test_texts_of_small100)
+{
+    char *source = data_file("families/small100");
+    const ferry_model *model = opened(source);
+    static const char *const targets[] = {"de", "fra", "zul"}, *const tags[] = {"__de__", "__fr__", "__zu__"};
+    size_t count, first_count;
+    const int32_t *first = tokenized(model, "Tom is here.", NULL, "de", &first_count);
+    for (size_t i = 0; i < COUNT(targets); i++) {
+        const int32_t *ids = tokenized(model, "Tom is here.", i == 1 ? "en" : NULL, targets[i], &count);
+        assert_int_equal(count, first_count);
+        assert_int_equal(ids[0], find_piece(model, FERRY_INSPECT_ENCODER, tags[i]));
+        assert_memory_equal(ids + 1, first + 1, (count - 1) * sizeof *ids);
+        assert_int_equal(ids[count - 1], 2);
+    }
+}
+
 /* ---- FSMT ---- */
 
 /* Version 4 has no output matrix of its own and stores no positions; the other forms are those of version 5. */
@@ -137,7 +171,8 @@ TEST(test_forms_of_fsmt)
     /* As fairseq's conversion wrote it. */
     const edit nested = {"config.json", "{", "{\"decoder\": {\"vocab_size\": 300, \"bos_token_id\": 2}, "};
     check_same_tensors(converted(variant(source, &nested, 1)), converted(source));
-    refuse_edit(source, "config.json", "{", "{\"encoder\": {}, ", FERRY_ERROR_UNSUPPORTED, "a nested 'encoder'");
+    refuse_edit(source, "config.json", "{", "{\"encoder\": {\"d_model\": 8}, ", FERRY_ERROR_UNSUPPORTED,
+                "'encoder' is not supported: sizes in a nested object");
     refuse_edit(source, "config.json", "{", "{\"vocab_size\": 282, ", FERRY_ERROR_UNSUPPORTED, "vocab_size");
     refuse_edit(source, "config.json", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true",
                 FERRY_ERROR_FORMAT, "'tie_word_embeddings' with src_vocab_size 282 but tgt_vocab_size 300");
@@ -195,7 +230,7 @@ TEST(test_text_of_fsmt)
     };
     static const refused_edit bad[] = {
         {"tokenizer_config.json", "\"do_lower_case\": false", "\"do_lower_case\": true", FERRY_ERROR_UNSUPPORTED,
-         "…tokenizer_config.json: 'do_lower_case' true is not supported"},
+         "…tokenizer_config.json: 'do_lower_case' is not supported: expected false, found true"},
         {"tokenizer_config.json", "\"en\",", "", FERRY_ERROR_FORMAT,
          "…tokenizer_config.json: 'langs': expected two languages"},
         {"tokenizer_config.json", "\"en\",", "\"en\", \"ru\",", FERRY_ERROR_FORMAT,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/plan/plan_tensors.h"
+#include "models/families/choices.h"
 #include "models/families/families.h"
 
 /* ---- recognition ---- */
@@ -128,7 +129,6 @@ static ferry_status check_kind(const ferry_ctranslate2 *model, ferry_error *erro
     if (model->header.revision > newest_revision)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: revision %" PRIu32 " of %s is newer than Ferry",
                           model->file, model->header.revision, name);
-    int32_t quantization = 0;
     const bool missing = model->config.object == NULL;
     if (model->header.version >= FERRY_CTRANSLATE2_CONFIG &&
         (missing || (ferry_import_is_huggingface(model->plan, model->config) &&
@@ -138,10 +138,10 @@ static ferry_status check_kind(const ferry_ctranslate2 *model, ferry_error *erro
                           " of CTranslate2 needs, found %s",
                           model->config.file, model->file, model->header.version,
                           missing ? "no such file" : "a configuration of transformers");
-    FERRY_TRY(ferry_json_integer(model->config, "quantization_type", INT32_MIN, INT32_MAX, &quantization, error));
-    if (quantization == 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'quantization_type' %d: weights of 4 bits are not supported",
-                      model->config.file, (int)quantization);
+    /* What a configuration of transformers says of the network, CTranslate2 made variables of. */
+    const bool other = ferry_import_is_huggingface(model->plan, model->config);
+    return ferry_check_choices(model->config, FERRY_CHOICE_CONFIG,
+                               FERRY_CHOICES_CTRANSLATE2 | (other ? 0 : FERRY_CHOICES_EXPORT), error);
 }
 
 /* ---- stacks ---- */

@@ -222,6 +222,8 @@ static ferry_status read_tags(const ferry_ctranslate2 *model, ferry_error *error
 {
     ferry_import_plan *plan = model->plan;
     ferry_import_tags list = {NULL, NULL, 0};
+    const char *class = "";
+    ferry_json tokenizer;
     const int32_t count = model->source.tokens == model->target.tokens ? model->source.count : 0;
     for (int32_t i = 0; i < count; i++) {
         const ferry_view token = model->source.tokens[i];
@@ -229,7 +231,11 @@ static ferry_status read_tags(const ferry_ctranslate2 *model, ferry_error *error
     }
     if (list.count < 2) return FERRY_OK;
     FERRY_TRY(ferry_import_special(plan, list.ids, list.count, error));
-    return ferry_import_languages(plan, &list, FERRY_TAG_PREFIX, FERRY_TAG_FIRST, error);
+    FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
+    FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
+    return ferry_import_is_small100(plan, class)
+               ? ferry_import_languages(plan, &list, FERRY_TAG_NONE, FERRY_TAG_PREFIX, error)
+               : ferry_import_languages(plan, &list, FERRY_TAG_PREFIX, FERRY_TAG_FIRST, error);
 }
 
 /* ---- Argos packages ---- */

@@ -102,7 +102,9 @@ const ferry_huggingface_family ferry_huggingface_marian = {.kind = "huggingface-
                                                            .sizes = read_marian_sizes,
                                                            .text = read_marian_text};
 
-/* ---- M2M-100 and NLLB-200: one network, two kinds of text ---- */
+/* ---- M2M-100, SMaLL-100 and NLLB-200: one network, three kinds of text ---- */
+
+static const char small100_kind[] = "huggingface-small100";
 
 static const char m2m_codes[] =
     "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi hr ht "
@@ -161,7 +163,15 @@ static ferry_status read_m2m_vocabulary(ferry_import_plan *plan, ferry_json toke
     FERRY_TRY(ferry_import_special(plan, list.ids, list.count, error));
     FERRY_TRY(ferry_import_special(plan, own, 2, error));
     FERRY_TRY(ferry_import_special_ids(plan, error));
-    return ferry_multilingual_tags(plan, &list, "__", FERRY_TAG_PREFIX, error);
+    const bool small = strcmp(plan->kind, small100_kind) == 0;
+    return ferry_multilingual_tags(plan, &list, "__", small ? FERRY_TAG_NONE : FERRY_TAG_PREFIX, error);
+}
+
+/* Published directories have M2M-100's class, and the program of the tokenizer beside it. */
+bool ferry_import_is_small100(const ferry_import_plan *plan, const char *tokenizer_class)
+{
+    return strcmp(tokenizer_class, "SMALL100Tokenizer") == 0 ||
+           ferry_source_has(plan->source, "tokenization_small100.py");
 }
 
 static ferry_status read_m2m_kind(ferry_import_plan *plan, ferry_json config, ferry_error *error)
@@ -171,7 +181,9 @@ static ferry_status read_m2m_kind(ferry_import_plan *plan, ferry_json config, fe
     (void)config;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
-    if (ferry_text_begins(class, "Nllb") || !ferry_source_has(plan->source, "vocab.json"))
+    if (ferry_import_is_small100(plan, class))
+        plan->kind = small100_kind;
+    else if (ferry_text_begins(class, "Nllb") || !ferry_source_has(plan->source, "vocab.json"))
         plan->kind = "huggingface-nllb";
     return FERRY_OK;
 }
@@ -335,11 +347,7 @@ static ferry_status read_fsmt_text(ferry_import_plan *plan, ferry_json config, f
     static const char *const silent[] = {"<s>", "<pad>", "</s>", "<unk>", NULL};
     ferry_tokenizer_config *text = &plan->text;
     ferry_json tokenizer, from, to;
-    bool lower = false;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
-    FERRY_TRY(ferry_json_bool(tokenizer, "do_lower_case", &lower, error));
-    if (lower)
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'do_lower_case' true is not supported", tokenizer.file);
     FERRY_TRY(ferry_import_json(plan, "vocab-src.json", &from, error));
     FERRY_TRY(ferry_import_json(plan, "vocab-tgt.json", &to, error));
     FERRY_TRY(read_vocabularies(plan, from, to, silent, error));

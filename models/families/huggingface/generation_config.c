@@ -1,7 +1,9 @@
+#include <limits.h>
 #include <string.h>
 
 #include "huggingface.h"
 #include "models/text/vocabularies.h"
+#include "models/families/choices.h"
 #include "models/families/families.h"
 #include "models/text/language_tags.h"
 
@@ -9,39 +11,6 @@
 static int32_t max_of(const char *option)
 {
     return (int32_t)ferry_schema_find(FERRY_KEYS_DECODING, option)->file_max;
-}
-
-/* Keys of rules that Ferry lacks. `harmless`: the value that switches the rule off. */
-static ferry_status refuse_unsupported(ferry_json json, ferry_error *error)
-{
-    static const struct {
-        const char *key;
-        double harmless;
-    } keys[] = {{"do_sample", 0},
-                {"num_beam_groups", 1},
-                {"diversity_penalty", 0},
-                {"penalty_alpha", 0},
-                {"encoder_repetition_penalty", 1},
-                {"encoder_no_repeat_ngram_size", 0},
-                {"exponential_decay_length_penalty", 0},
-                {"sequence_bias", 0},
-                {"begin_suppress_tokens", 0},
-                {"guidance_scale", 1},
-                {"watermarking_config", 0},
-                {"stop_strings", 0},
-                {"max_time", 0},
-                {"constraints", 0},
-                {"force_words_ids", 0},
-                {"token_healing", 0},
-                {"dola_layers", 0}};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const json_t *value = ferry_json_get(json, keys[i].key);
-        if (value == NULL || json_is_false(value)) continue;
-        if (json_is_number(value) && json_number_value(value) == keys[i].harmless) continue;
-        if (json_is_array(value) && json_array_size(value) == 0) continue;
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s' is not supported", json.file, keys[i].key);
-    }
-    return FERRY_OK;
 }
 
 static ferry_status check_id(const ferry_import_plan *plan, ferry_json json, const char *key, const json_t *value,
@@ -184,7 +153,7 @@ ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json conf
     FERRY_TRY(ferry_import_optional_json(plan, "generation_config.json", &generation, error));
     const ferry_json json = generation.object != NULL ? generation : config;
     bool from_config = generation.object == NULL, forces_bos = false;
-    FERRY_TRY(refuse_unsupported(json, error));
+    FERRY_TRY(ferry_check_choices(json, FERRY_CHOICE_GENERATION, UINT_MAX, error));
     FERRY_TRY(read_special_ids(plan, config, generation, error));
     FERRY_TRY(read_rules(json, decoding, error));
     /* `force_bos_token_to_be_generated`, of the time before this file, counts where the keys came from config.json. */

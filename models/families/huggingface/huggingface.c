@@ -7,45 +7,50 @@
 #include "tokenizer/sentencepiece_c.h"
 #include "models/plan/plan_tensors.h"
 #include "models/plan/position_tables.h"
+#include "models/families/choices.h"
 #include "models/families/families.h"
 #include "models/text/language_tags.h"
+#include "models/text/tokenizer_json.h"
 
 /* ---- families ---- */
 
+static const char bpe_model[] = "sentencepiece.bpe.model", spiece_model[] = "spiece.model";
 static const struct {
     const char *model_type;
     const char *class_start;                /* of the class in `architectures`, for a config.json without model_type */
     const ferry_huggingface_family *family; /* NULL: T5, or none that Ferry reads */
     const char *missing;                    /* what Ferry lacks to read it */
+    unsigned choices;                       /* its rows of ferry_choices */
+    const char *segmenter;                  /* where it exists, tokenizer.json is not read */
 } families[] = {
-    {"marian", "Marian", &ferry_huggingface_marian, NULL},
-    {"m2m_100", "M2M100", &ferry_huggingface_m2m, NULL},
-    {"mbart", "MBart", &ferry_huggingface_mbart, NULL},
-    {"t5", "T5For", NULL, NULL},
-    {"t5", "T5With", NULL, NULL},
-    {"mt5", "MT5", NULL, NULL},
-    {"umt5", "UMT5", NULL, NULL},
-    {"nllb-moe", "NllbMoe", NULL, "mixtures of experts"},
-    {"switch_transformers", "SwitchTransformers", NULL, "mixtures of experts"},
-    {"bart", "Bart", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
-    {"mvp", "Mvp", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
-    {"blenderbot", "BlenderbotFor", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
-    {"blenderbot-small", "BlenderbotSmall", NULL, "its tokenizer, merged pairs with a pattern of its own"},
-    {"led", "LED", NULL, "sparse attention"},
-    {"longt5", "LongT5", NULL, "sparse attention"},
-    {"pegasus_x", "PegasusX", NULL, "sparse attention"},
-    {"bigbird_pegasus", "BigBirdPegasus", NULL, "sparse attention"},
-    {"plbart", "PLBart", NULL, "its tokenizer, with languages of programs"},
-    {"prophetnet", "ProphetNet", NULL, "a decoder that predicts several tokens at once"},
-    {"xlm-prophetnet", "XLMProphetNet", NULL, "a decoder that predicts several tokens at once"},
-    {"seamless_m4t", "SeamlessM4TFor", NULL, "speech"},
-    {"seamless_m4t_v2", "SeamlessM4Tv2", NULL, "speech"},
-    {"encoder-decoder", "EncoderDecoder", NULL, "stacks of two other families in one model"},
-    {"pegasus", "PegasusFor", &ferry_huggingface_pegasus, NULL},
-    {"fsmt", "FSMT", &ferry_huggingface_fsmt, NULL},
-    {"t5gemma", "T5Gemma", NULL, "Gemma's blocks: grouped keys, soft caps, sliding windows"},
-    {"t5gemma2", "T5Gemma2", NULL, "Gemma's blocks: grouped keys, soft caps, sliding windows"},
-    {"IndicTrans", "IndicTrans", NULL, "its tokenizer, which is a program in the directory"},
+    {"marian", "Marian", &ferry_huggingface_marian, NULL, FERRY_CHOICES_MARIANMT, "source.spm"},
+    {"m2m_100", "M2M100", &ferry_huggingface_m2m, NULL, FERRY_CHOICES_M2M, bpe_model},
+    {"mbart", "MBart", &ferry_huggingface_mbart, NULL, FERRY_CHOICES_MBART, bpe_model},
+    {"t5", "T5For", NULL, NULL, FERRY_CHOICES_T5, spiece_model},
+    {"t5", "T5With", NULL, NULL, FERRY_CHOICES_T5, spiece_model},
+    {"mt5", "MT5", NULL, NULL, FERRY_CHOICES_T5, spiece_model},
+    {"umt5", "UMT5", NULL, NULL, FERRY_CHOICES_T5, spiece_model},
+    {"nllb-moe", "NllbMoe", NULL, .missing = "mixtures of experts"},
+    {"switch_transformers", "SwitchTransformers", NULL, .missing = "mixtures of experts"},
+    {"bart", "Bart", NULL, .missing = "its tokenizer, byte-level pairs without a SentencePiece model"},
+    {"mvp", "Mvp", NULL, .missing = "its tokenizer, byte-level pairs without a SentencePiece model"},
+    {"blenderbot", "BlenderbotFor", NULL, .missing = "its tokenizer, byte-level pairs without a SentencePiece model"},
+    {"blenderbot-small", "BlenderbotSmall", NULL, .missing = "its tokenizer, merged pairs with a pattern of its own"},
+    {"led", "LED", NULL, .missing = "sparse attention"},
+    {"longt5", "LongT5", NULL, .missing = "sparse attention"},
+    {"pegasus_x", "PegasusX", NULL, .missing = "sparse attention"},
+    {"bigbird_pegasus", "BigBirdPegasus", NULL, .missing = "sparse attention"},
+    {"plbart", "PLBart", NULL, .missing = "its tokenizer, with languages of programs"},
+    {"prophetnet", "ProphetNet", NULL, .missing = "a decoder that predicts several tokens at once"},
+    {"xlm-prophetnet", "XLMProphetNet", NULL, .missing = "a decoder that predicts several tokens at once"},
+    {"seamless_m4t", "SeamlessM4TFor", NULL, .missing = "speech"},
+    {"seamless_m4t_v2", "SeamlessM4Tv2", NULL, .missing = "speech"},
+    {"encoder-decoder", "EncoderDecoder", NULL, .missing = "stacks of two other families in one model"},
+    {"pegasus", "PegasusFor", &ferry_huggingface_pegasus, NULL, FERRY_CHOICES_PEGASUS, spiece_model},
+    {"fsmt", "FSMT", &ferry_huggingface_fsmt, NULL, FERRY_CHOICES_FSMT, "vocab-src.json"},
+    {"t5gemma", "T5Gemma", NULL, .missing = "Gemma's blocks: grouped keys, soft caps, sliding windows"},
+    {"t5gemma2", "T5Gemma2", NULL, .missing = "Gemma's blocks: grouped keys, soft caps, sliding windows"},
+    {"IndicTrans", "IndicTrans", NULL, .missing = "its tokenizer, which is a program in the directory"},
 };
 
 const char *ferry_huggingface_architecture(ferry_json config)
@@ -53,35 +58,34 @@ const char *ferry_huggingface_architecture(ferry_json config)
     return json_string_value(json_array_get(ferry_json_get(config, "architectures"), 0));
 }
 
-/* Choices that change the network. */
-static ferry_status check_kind(ferry_json config, const char *class, const ferry_huggingface_family *family,
-                               ferry_error *error)
+static ferry_status check_class(ferry_json config, const char *class, ferry_error *error)
 {
-    static const char *const nested[] = {"text_config", "encoder", "decoder"};
-    bool pair = true, one = false;
-    const ferry_json_key keys[] = {{"is_encoder_decoder", .flag = &pair}, {"tie_encoder_decoder", .flag = &one}};
-    const char *refused = NULL;
-    FERRY_TRY(ferry_json_read(config, keys, 2, false, error));
-    for (size_t i = 0; i < sizeof nested / sizeof nested[0]; i++) {
-        const bool unused =
-            family == &ferry_huggingface_fsmt && strcmp(nested[i], "decoder") == 0; /* its class drops it */
-        if (json_is_object(ferry_json_get(config, nested[i])) && !unused)
-            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a nested '%s' is not supported", config.file,
-                              nested[i]);
-    }
-    if (json_object_size(ferry_json_get(config, "pruned_heads")) > 0) refused = "'pruned_heads' is not supported";
-    if (one) refused = "'tie_encoder_decoder' true is not supported";
-    if (!pair) refused = "'is_encoder_decoder' false is not supported";
-    if (ferry_json_get(config, "auto_map") != NULL)
-        refused = "'auto_map': the network is a program in the directory, which Ferry does not run";
-    if (ferry_json_get(config, "quantization_config") != NULL)
-        refused = "'quantization_config': quantized weights are not supported";
-    if (refused != NULL) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %s", config.file, refused);
     if (class == NULL || ferry_text_ends(class, "MTModel") || ferry_text_ends(class, "ForConditionalGeneration") ||
         ferry_text_ends(class, "WithLMHeadModel"))
         return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: architecture '%s' does not translate", config.file,
                       ferry_printable_text(class).text);
+}
+
+/* tokenizer_config.json. Its class may stand in config.json instead. */
+static ferry_status check_tokenizer(ferry_import_plan *plan, ferry_json config, unsigned choices, const char *segmenter,
+                                    ferry_error *error)
+{
+    const char *class = "";
+    ferry_json tokenizer;
+    FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
+    FERRY_TRY(ferry_check_choices(tokenizer, FERRY_CHOICE_TOKENIZER, choices, error));
+    if (ferry_json_get(tokenizer, "tokenizer_class") == NULL) {
+        tokenizer = config;
+        FERRY_TRY(ferry_check_choices(config, FERRY_CHOICE_TOKENIZER, choices, error));
+    }
+    FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
+    const bool general = strcmp(class, "TokenizersBackend") == 0 || strcmp(class, "PreTrainedTokenizerFast") == 0;
+    if (!general || !ferry_source_has(plan->source, segmenter)) return FERRY_OK;
+    return ferry_fail(
+        error, FERRY_ERROR_UNSUPPORTED,
+        "%s: '%s' means tokenizer.json alone, but %s is beside it: remove the one that is not the model's",
+        tokenizer.file, class, segmenter);
 }
 
 /* ---- config.json ---- */
@@ -375,7 +379,9 @@ ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config
         if (families[i].missing != NULL)
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: model type '%s' is not supported: Ferry lacks %s",
                               config.file, families[i].model_type, families[i].missing);
-        FERRY_TRY(check_kind(config, class, families[i].family, error));
+        FERRY_TRY(ferry_check_choices(config, FERRY_CHOICE_CONFIG, families[i].choices, error));
+        FERRY_TRY(check_class(config, class, error));
+        FERRY_TRY(check_tokenizer(plan, config, families[i].choices, families[i].segmenter, error));
         return families[i].family != NULL ? import_family(plan, config, families[i].family, error)
                                           : ferry_import_t5(plan, config, error);
     }

@@ -72,7 +72,8 @@ ferry_status ferry_multilingual_list(ferry_import_plan *plan, const char *codes,
  */
 ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, const char *built_in,
                                      ferry_tag_position source_tag, ferry_error *error);
-/* Languages whose tags go where `source_tag` says, and before the translation; their ids' pieces become the tags with
+/* Languages whose tags go where `source_tag` says, and before the translation (FERRY_TAG_NONE: the target's tag goes
+ * before the source, and nothing else); their ids' pieces become the tags with
  * `around` on both sides ("__" of M2M-100). A first token that the model forces and that is a language's becomes the
  * default target. */
 ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import_tags *list, const char *around,

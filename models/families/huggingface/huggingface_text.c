@@ -184,7 +184,9 @@ ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import
     }
     FERRY_TRY(ferry_string_table_join(&plan->arena, pieces, (size_t)text->source_count, &text->source_pieces, error));
     text->target_pieces = text->source_pieces;
-    FERRY_TRY(ferry_import_languages(plan, list, source_tag, FERRY_TAG_FIRST, error));
+    const bool only_target = source_tag == FERRY_TAG_NONE;
+    FERRY_TRY(ferry_import_languages(plan, list, source_tag, only_target ? FERRY_TAG_PREFIX : FERRY_TAG_FIRST, error));
+    if (only_target) return FERRY_OK;
     for (int32_t i = 0; *forced >= 0 && i < list->count; i++) {
         if (list->ids[i] != *forced) continue;
         plan->languages.default_target = i;

@@ -303,17 +303,10 @@ ferry_status ferry_import_madlad_tags(ferry_import_plan *plan, ferry_error *erro
 
 static ferry_status read_text(ferry_import_plan *plan, ferry_json config, bool mt5, ferry_error *error)
 {
-    const char *class = "";
     const ferry_string_table *pieces;
     int32_t unknown, extra = mt5 ? 0 : 100; /* tokens that T5 appends to SentencePiece's; mT5's are among its pieces */
     ferry_json tokenizer;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
-    FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
-    if (ferry_text_begins(class, "ByT5")) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                          "%s: ByT5 is not supported: Ferry lacks its tokenizer, in which every byte is a word",
-                          tokenizer.file);
-    }
     if (ferry_import_uses_tokenizer_json(plan, "spiece.model")) {
         FERRY_TRY(ferry_import_tokenizer_json(plan, error));
     } else {

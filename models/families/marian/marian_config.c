@@ -6,6 +6,7 @@
 #include "marian.h"
 #include "models/plan/plan_tensors.h"
 #include "models/plan/position_tables.h"
+#include "models/families/choices.h"
 #include "models/families/families.h"
 
 static ferry_status refuse(ferry_json yaml, const char *key, const char *value, ferry_error *error)
@@ -34,43 +35,6 @@ static ferry_status read_version(ferry_marian *marian, ferry_error *error)
         if (*text != '.') return FERRY_OK;
         text++;
     }
-    return FERRY_OK;
-}
-
-/* Keys for which Ferry supports one value, or two. */
-static ferry_status check_choices(ferry_json config, ferry_error *error)
-{
-    static const struct {
-        const char *key;
-        const char *by_default;
-        const char *known[2];
-    } choices[] = {
-        {"type", "amun", {"transformer", NULL}},
-        {"transformer-decoder-autoreg", "self-attention", {"self-attention", "rnn"}},
-        {"transformer-ffn-depth", "2", {"2", NULL}},
-        {"transformer-decoder-ffn-depth", "0", {"0", "2"}},
-        {"transformer-no-projection", "false", {"false", NULL}},
-        {"transformer-rnn-projection", "false", {"false", NULL}},
-        {"transformer-disable-position-embeddings", "false", {"false", NULL}},
-        {"transformer-attention-mask", "default", {"default", NULL}},
-        {"transformer-pool", "false", {"false", NULL}},
-        {"transformer-no-bias", "false", {"false", NULL}},
-        {"transformer-no-affine", "false", {"false", NULL}},
-        {"lemma-dim-emb", "0", {"0", NULL}},
-        {"ulr", "false", {"false", NULL}},
-        {"right-left", "false", {"false", NULL}},
-    };
-    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
-        const char *value = choices[i].by_default;
-        bool known = false;
-        FERRY_TRY(ferry_json_text(config, choices[i].key, &value, error));
-        for (int k = 0; k < 2; k++) known = known || (choices[i].known[k] && strcmp(value, choices[i].known[k]) == 0);
-        if (!known) return refuse(config, choices[i].key, value, error);
-    }
-    const json_t *types = ferry_json_get(config, "input-types");
-    for (size_t i = 0; i < ferry_json_text_count(types); i++)
-        if (strcmp(ferry_json_text_at(types, i), "sequence") != 0)
-            return refuse(config, "input-types", ferry_json_text_at(types, i), error);
     return FERRY_OK;
 }
 
@@ -176,7 +140,7 @@ ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, 
     FERRY_TRY(ferry_import_yaml(plan, view, name, &marian->config, error));
     FERRY_TRY(read_version(marian, error));
     const ferry_json config = marian->config;
-    FERRY_TRY(check_choices(config, error));
+    FERRY_TRY(ferry_check_choices(config, FERRY_CHOICE_NETWORK, FERRY_CHOICES_MARIAN, error));
 
     const char *autoreg = "self-attention", *cell = "gru", *layer = "last";
     bool norm = false, output = false, source = false, all = false;
@@ -223,8 +187,6 @@ ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, 
 
 ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
-    /* Options that change the translation in ways that Ferry does not know. */
-    static const char *const switches[] = {"force-decode", "output-sampling", "no-spm-encode", "no-spm-decode"};
     ferry_decoding *decoding = &plan->generation.decoding;
     decoding->search.policy = FERRY_POLICY_MARIAN;
     decoding->options.beam = marian->student ? 1 : 12;
@@ -240,11 +202,7 @@ ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *
     const ferry_json yaml = marian->decoder;
     bool skip_cost = false;
     FERRY_TRY(read_keys(yaml, keys, error));
-    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
-        const json_t *entry = ferry_json_get(yaml, switches[i]);
-        if (ferry_json_text_count(entry) > 0 && strcmp(ferry_json_text_at(entry, 0), "false") != 0)
-            return refuse(yaml, switches[i], ferry_json_text_at(entry, 0), error);
-    }
+    FERRY_TRY(ferry_check_choices(yaml, FERRY_CHOICE_DECODER, FERRY_CHOICES_MARIAN, error));
     FERRY_TRY(ferry_json_bool(yaml, "skip-cost", &skip_cost, error));
     return skip_cost && decoding->options.beam > 1 ? refuse(yaml, "skip-cost", "true (with a beam)", error) : FERRY_OK;
 }

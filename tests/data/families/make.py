@@ -123,7 +123,37 @@ def fsmt_texts(directory):
     return FSMTTokenizer(langs=["en", "de"], **paths)
 
 
-TEXTS = {"umt5": umt5_texts, "pegasus": pegasus_texts, "mbart25": mbart25_texts, "fsmt": fsmt_texts}
+class Small100:
+    """The tokenizer of SMaLL-100: M2M-100's pieces after the tag of the target language. Its program is beside its published weights."""
+
+    def __init__(self, directory, target):
+        from transformers import M2M100Tokenizer
+        self.pieces = M2M100Tokenizer(os.path.join(directory, "vocab.json"), os.path.join(directory, "sentencepiece.bpe.model"))
+        self.tag = self.pieces.get_lang_id(target)
+
+    def __call__(self, texts):
+        def of(text):
+            return self.pieces.convert_tokens_to_ids(self.pieces.tokenize(text)) + [2]
+        ids = [self.tag] + of(texts) if isinstance(texts, str) else [[self.tag] + of(text) for text in texts]
+        return type("Ids", (), {"input_ids": ids})
+
+    def save_pretrained(self, directory):
+        with open(os.path.join(directory, "tokenizer_config.json"), "w") as file:
+            json.dump({"tokenizer_class": "SMALL100Tokenizer", "language_codes": "m2m100", "num_madeup_words": 8}, file)
+
+
+def small100_texts(directory):
+    """The pieces of mbart25, with ids of their own; sentencepiece.bpe.model is a link."""
+    import sentencepiece
+    own = os.path.join(HERE, "small100")
+    segmenter = sentencepiece.SentencePieceProcessor(model_file=os.path.join(own, "sentencepiece.bpe.model"))
+    pieces = ["<s>", "<pad>", "</s>", "<unk>"] + sorted(segmenter.id_to_piece(i) for i in range(3, PIECES))
+    with open(os.path.join(own, "vocab.json"), "w") as file:
+        json.dump({piece: i for i, piece in enumerate(pieces)}, file, ensure_ascii=False, indent=0)
+    return Small100(own, "de")
+
+
+TEXTS = {"small100": small100_texts, "umt5": umt5_texts, "pegasus": pegasus_texts, "mbart25": mbart25_texts, "fsmt": fsmt_texts}
 
 
 def target_ids(name, tokenizer, texts):
@@ -131,6 +161,8 @@ def target_ids(name, tokenizer, texts):
         tokenizer.set_tgt_lang_special_tokens("de_DE")
         ids = tokenizer(texts, add_special_tokens=False).input_ids
         return [row + [2] for row in ids]
+    if name == "small100":
+        return [row[1:] for row in tokenizer(texts).input_ids]
     if name == "fsmt":
         tokenizer.encoder, tokenizer.src_lang = {word: i for i, word in tokenizer.decoder.items()}, "de"
     return tokenizer(texts).input_ids
@@ -181,7 +213,13 @@ def fsmt_model():
     return FSMTForConditionalGeneration(FSMTConfig(**bart_like(langs=["en", "de"], src_vocab_size=sizes[0], tgt_vocab_size=sizes[1])))
 
 
-MODELS = {"umt5": umt5_model, "pegasus": pegasus_model, "mbart25": mbart25_model, "fsmt": fsmt_model}
+def small100_model():
+    from transformers import M2M100Config, M2M100ForConditionalGeneration
+    sizes = bart_like(vocab_size=PIECES + 1 + 100 + 8, encoder_layers=3, decoder_layers=1, encoder_layerdrop=0.0, decoder_layerdrop=0.0)
+    return M2M100ForConditionalGeneration(M2M100Config(**sizes))
+
+
+MODELS = {"small100": small100_model, "umt5": umt5_model, "pegasus": pegasus_model, "mbart25": mbart25_model, "fsmt": fsmt_model}
 
 
 def padded(rows, pad):
@@ -219,6 +257,9 @@ def decoded(name, ids, tokenizer=None):
     if name == "fsmt":
         from transformers import FSMTTokenizer
         return FSMTTokenizer.from_pretrained(os.path.join(HERE, name)).decode(ids, skip_special_tokens=True)
+    if name == "small100":
+        pieces = Small100(os.path.join(HERE, name), "de").pieces
+        return pieces.convert_tokens_to_string([pieces.decoder[i] for i in ids if 3 < i <= PIECES])
     import sentencepiece
     file = "sentencepiece.bpe.model" if name == "mbart25" else "spiece.model"
     segmenter = sentencepiece.SentencePieceProcessor(model_file=os.path.join(HERE, name, file))
