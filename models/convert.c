@@ -128,6 +128,8 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     ferry_import_plan plan;
     FERRY_TRY(ferry_source_open(source_path, options->budget, &source, error));
     ferry_import_plan_init(&plan, source);
+    if (source->snapshot != NULL && source->snapshot[0] != '\0' && options->noted != NULL)
+        options->noted(options->user, ferry_format("reads %s of the folder of the hub", source->snapshot).text);
     ferry_status status = read_source(&plan, error);
     if (status == FERRY_OK && plan.file == NULL) status = ferry_import_find_segmenter(&plan, error);
     if (status == FERRY_OK && plan.file == NULL) status = ferry_import_check_vocabularies(&plan, options, error);

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "engine/file/schema.h"
+#include "base/files/hub_cache.h"
 
 enum {
     DEPTH = 1, /* of the folders below the source that may hold files of a model */
@@ -36,8 +37,8 @@ static void add_file(void *hash, const char *path, const ferry_file_info *file)
 static bool belongs_to_model(const char *name)
 {
     static const char *const parts[] = {"vocab", "lex", "merges", "LICEN"};
-    static const char *const endings[] = {".bin", ".gz",  ".json", ".model", ".npz",         ".pt", ".s2t",
-                                          ".spm", ".yml", ".yaml", ".vocab", ".safetensors", ".sh", ".bpe"};
+    static const char *const endings[] = {".bin", ".gz",  ".json", ".model", ".npz",         ".pt", ".s2t", ".spm",
+                                          ".py",  ".yml", ".yaml", ".vocab", ".safetensors", ".sh", ".bpe"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(name, parts[i]) != NULL) return true;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
@@ -79,7 +80,15 @@ bool ferry_source_visit(const char *source, ferry_source_visitor *visit, void *u
     free(found);
     if (!fits) errno = ENAMETOOLONG;
     if (!fits || !ferry_file_examine(real, &file)) return false;
-    if (file.kind == FERRY_KIND_FOLDER) return visit_folder(real, 0, visit, user);
+    if (file.kind == FERRY_KIND_FOLDER) {
+        ferry_short_text snapshot; /* of a folder of huggingface_hub; if it is not complete, its conversion fails */
+        ferry_error ignored;
+        const bool hub = ferry_hub_snapshot(real, &snapshot, &ignored) == FERRY_OK && snapshot.text[0] != '\0';
+        if ((size_t)snprintf(folder, sizeof folder, "%s%s%s", real, hub ? "/" : "", hub ? snapshot.text : "") >=
+            sizeof folder)
+            return false;
+        return visit_folder(folder, 0, visit, user);
+    }
     visit(user, real, &file);
     if (ferry_text_ends(real, ".zip")) return true;
     snprintf(folder, sizeof folder, "%s", real);

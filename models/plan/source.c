@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/files/file_system.h"
+#include "base/files/hub_cache.h"
 #include "models/containers/weights.h"
 
 enum { HASH_STEP = 1 << 20 };
@@ -157,10 +158,17 @@ static ferry_status open_source(ferry_source *source, const char *path, ferry_er
     const size_t before = (size_t)(base - source->real);
     const char *folder = ferry_arena_text(&source->arena, (ferry_view){source->real, before > 0 ? before - 1 : 0});
     if (folder == NULL) return ferry_fail_memory(error, "a file name", before, 1);
-    source->base = ferry_path_base(source->real);
+    const ferry_view name = ferry_hub_name(source->real);
+    source->base = name.size > 0 ? ferry_arena_text(&source->arena, name) : ferry_path_base(source->real);
     source->folder = ferry_path_base(folder);
+    if (source->base == NULL) return ferry_fail_memory(error, "a file name", name.size, 1);
     if (information.kind == FERRY_KIND_FOLDER) {
-        source->directory = source->path;
+        ferry_short_text snapshot;
+        FERRY_TRY(ferry_hub_snapshot(path, &snapshot, error));
+        source->snapshot = ferry_arena_text(&source->arena, ferry_text_view(snapshot.text));
+        source->directory = snapshot.text[0] != '\0' ? join(source, path, snapshot.text) : source->path;
+        if (source->snapshot == NULL || source->directory == NULL)
+            return ferry_fail_memory(error, "a file name", strlen(path), 1);
         FERRY_TRY(list_folder(source, NULL, error));
         return sort_files(source, error);
     }

@@ -29,8 +29,10 @@ typedef struct ferry_source_file {
 
 /* Other files only read the members above the line. */
 typedef struct ferry_source {
-    const char *path;   /* the caller's path, for messages */
-    const char *base;   /* its last part without slashes, for general.name */
+    const char *path; /* the caller's path, for messages */
+    const char *base; /* its last part without slashes, for general.name */
+    /* "snapshots/HASH", which is read in a folder of huggingface_hub (hub_cache.h); otherwise NULL or "". */
+    const char *snapshot;
     const char *folder; /* of a file, the last part of the name of its folder; "" for a directory */
     /* The name in `files` of a file of weights that the caller named; NULL for a directory or archive. */
     const char *selected;
