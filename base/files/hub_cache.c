@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/files/file_system.h"
+#include "base/system.h"
 #include "base/utf8.h"
 
 enum { MAX_PATH = 4096, MAX_NAME = 128 };
@@ -26,10 +27,14 @@ static bool is_kind(const char *folder, const char *name, ferry_file_kind kind)
 static bool read_reference(const char *folder, char name[MAX_NAME])
 {
     char path[MAX_PATH];
-    FILE *file = fopen(join(path, folder, "refs/main"), "rb");
-    if (file == NULL) return false;
-    name[fread(name, 1, MAX_NAME - 1, file)] = '\0';
-    fclose(file);
+    ferry_mapped_file file;
+    ferry_error ignored;
+    if (ferry_mapped_file_open(join(path, folder, "refs/main"), FERRY_FILE_COPIED, &file, &ignored) != FERRY_OK)
+        return false;
+    const size_t size = file.bytes.size < MAX_NAME - 1 ? file.bytes.size : MAX_NAME - 1;
+    if (size > 0) memcpy(name, file.bytes.data, size);
+    name[size] = '\0';
+    ferry_mapped_file_close(&file);
     name[strcspn(name, " \t\r\n")] = '\0';
     return name[0] != '\0' && name[0] != '.' && strpbrk(name, "/\\") == NULL;
 }
